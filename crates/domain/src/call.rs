@@ -1,0 +1,135 @@
+//! A call of a tool and what came of it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::id::{CallId, TaskId};
+use crate::tags::Tags;
+
+/// The name of a tool: it fits every wire.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ToolId(String);
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no tool id: 1 to 64 of a-z, 0-9, _ and - are allowed")]
+pub struct NotAToolId(String);
+
+impl FromStr for ToolId {
+    type Err = NotAToolId;
+
+    fn from_str(text: &str) -> Result<Self, NotAToolId> {
+        let fits = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_' || c == b'-';
+        if (1..=64).contains(&text.len()) && text.bytes().all(fits) {
+            Ok(Self(text.into()))
+        } else {
+            Err(NotAToolId(text.into()))
+        }
+    }
+}
+
+impl TryFrom<String> for ToolId {
+    type Error = NotAToolId;
+    fn try_from(text: String) -> Result<Self, NotAToolId> {
+        text.parse()
+    }
+}
+
+impl From<ToolId> for String {
+    fn from(id: ToolId) -> Self {
+        id.0
+    }
+}
+
+impl ToolId {
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ToolId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Who picked this call and its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Chooser {
+    /// A rule of the program, from the request's own words.
+    Rule,
+    /// A language model, which may have been talked into it.
+    Model,
+}
+
+/// One use of one tool, as it is asked for. What may be done with it is the broker's word.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    pub id: CallId,
+    pub tool: ToolId,
+    pub args: Value,
+    pub task: TaskId,
+    /// Which subtask of the plan wants it; none for the delivery of the answer.
+    pub subtask: Option<u32>,
+    pub chosen_by: Chooser,
+    pub tags: Tags,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    /// The wrong approach: trying again changes nothing.
+    Logical,
+    /// The world refused: missing file, permission, time-out.
+    Environmental,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub class: FailureClass,
+    pub message: String,
+}
+
+impl Failure {
+    #[must_use]
+    pub fn environmental(message: impl Into<String>) -> Self {
+        Self { class: FailureClass::Environmental, message: message.into() }
+    }
+
+    #[must_use]
+    pub fn logical(message: impl Into<String>) -> Self {
+        Self { class: FailureClass::Logical, message: message.into() }
+    }
+}
+
+/// What a handler gave back: a typed record, or why there is none.
+pub type Outcome = Result<Value, Failure>;
+
+/// The truth about one call, which a claim is checked against.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    pub call: CallId,
+    pub tool: ToolId,
+    pub args: Value,
+    pub outcome: Outcome,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ToolId;
+
+    #[test]
+    fn a_tool_id_fits_every_wire() {
+        for good in ["find_files", "a", "mcp__x-1", &"x".repeat(64)] {
+            assert!(good.parse::<ToolId>().is_ok(), "{good}");
+        }
+        for bad in ["", "File", "a.b", "a b", "ä", &"x".repeat(65)] {
+            assert!(bad.parse::<ToolId>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The vocabulary of Regent: one word per concept, as plain data.
+//!
+//! Every other crate speaks in these types. Nothing here decides, stores, fetches or waits: time comes
+//! from a [`Clock`], ids from an [`IdSource`], and both are given by the edge of the program.
+//!
+//! INVARIANT (canonical): everything that is hashed or signed goes through [`canonical::bytes`], never
+//! through `serde_json` directly, because the order of keys and the form of numbers must not depend on
+//! which features another crate switched on.
+//!
+//! Start reading at [`event`] and [`task`]: an event comes in, a task is what it may lead to.
+
+pub mod ask;
+pub mod call;
+pub mod canonical;
+pub mod criterion;
+pub mod digest;
+pub mod event;
+pub mod id;
+pub mod limits;
+pub mod principal;
+pub mod probe;
+pub mod source;
+pub mod tags;
+pub mod task;
+pub mod tier;
+pub mod time;
+pub mod trust;
+
+pub use digest::Digest;
+pub use id::{Id, IdSource};
+pub use source::{Source, Text};
+pub use tags::Tags;
+pub use tier::Tier;
+pub use time::{Clock, Time};
+pub use trust::Trust;

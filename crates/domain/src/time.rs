@@ -1,0 +1,122 @@
+//! A moment, to the microsecond (what both databases keep), and where it comes from.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Given, never fetched: a test turns it by hand.
+pub trait Clock: Send + Sync {
+    fn now(&self) -> Time;
+}
+
+/// Microseconds since the Unix epoch, UTC.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(i64);
+
+impl Time {
+    #[must_use]
+    pub const fn from_micros(micros: i64) -> Self {
+        Self(micros)
+    }
+
+    #[must_use]
+    pub const fn micros(self) -> i64 {
+        self.0
+    }
+
+    #[must_use]
+    pub fn plus(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
+    }
+
+    /// How long after `earlier` this is; nothing if the clock went backwards.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    fn stamp(self) -> jiff::Timestamp {
+        jiff::Timestamp::from_microsecond(self.0).unwrap_or(if self.0 < 0 {
+            jiff::Timestamp::MIN
+        } else {
+            jiff::Timestamp::MAX
+        })
+    }
+
+    /// `14:21:07`, in the given zone.
+    #[must_use]
+    pub fn clock_time(self, zone: &jiff::tz::TimeZone) -> String {
+        self.stamp().to_zoned(zone.clone()).strftime("%H:%M:%S").to_string()
+    }
+
+    /// `3 Nov 2026 14:21:07`, in the given zone.
+    #[must_use]
+    pub fn date_time(self, zone: &jiff::tz::TimeZone) -> String {
+        self.stamp().to_zoned(zone.clone()).strftime("%-d %b %Y %H:%M:%S").to_string()
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.6}", self.stamp())
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a moment; write it like 2026-11-15T08:30:00Z")]
+pub struct NotATime(String);
+
+impl FromStr for Time {
+    type Err = NotATime;
+
+    fn from_str(text: &str) -> Result<Self, NotATime> {
+        let stamp: Result<jiff::Timestamp, _> = text.parse();
+        stamp.map(|stamp| Self(stamp.as_microsecond())).map_err(|_unreadable| NotATime(text.into()))
+    }
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Time;
+    use std::time::Duration;
+
+    #[test]
+    fn it_prints_six_decimals_and_reads_any_offset() {
+        let time: Time = "2026-11-15T10:30:00.5+02:00".parse().unwrap();
+        assert_eq!(time.to_string(), "2026-11-15T08:30:00.500000Z");
+        assert_eq!(time.to_string().parse(), Ok(time));
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_measures_nothing() {
+        let (early, late) = (Time::from_micros(5), Time::from_micros(9));
+        assert_eq!(late.since(early), Duration::from_micros(4));
+        assert_eq!(early.since(late), Duration::ZERO);
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_an_example() {
+        let error = "yesterday".parse::<Time>().unwrap_err();
+        assert_eq!(error.to_string(), "`yesterday` is not a moment; write it like 2026-11-15T08:30:00Z");
+    }
+}
