@@ -31,7 +31,7 @@ pub enum Reply {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Perception {
-    Task(TaskSpec),
+    Task(Box<TaskSpec>),
     /// Not understood with certainty. A reflex never guesses.
     Beyond {
         why: String,

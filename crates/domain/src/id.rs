@@ -145,12 +145,11 @@ impl<K: Kind> fmt::Display for Id<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-", K::LETTER)?;
         // Left-aligned: 26 digits are 130 bits, the last digit carries two zero bits.
-        let digits = (0..DIGITS).map(|i| {
-            let shift = 123 - 5 * i as i32;
-            let five = if shift >= 0 { self.0 >> shift } else { self.0 << -shift } & 31;
-            ALPHABET.get(five as usize).copied().map_or('0', char::from)
-        });
-        digits.into_iter().try_for_each(|digit| write!(f, "{digit}"))
+        let digit = |five: u128| ALPHABET.get((five & 31) as usize).copied().map_or('0', char::from);
+        for shift in (3..=123).rev().step_by(5) {
+            write!(f, "{}", digit(self.0 >> shift))?;
+        }
+        write!(f, "{}", digit(self.0 << 2))
     }
 }
 
