@@ -1,1 +1,32 @@
+//! What is kept for good: records, the one way to write them, and the ways to read them back.
+//!
+//! There are no per-table write traits. [`Ledger::commit`] takes a [`Batch`] and writes all of it or none,
+//! in one durable transaction that it shares with whatever other batches were waiting; the [`Receipt`] it
+//! returns is the only proof that something is durable, and only this crate can make one.
+//!
+//! It does not know SQL (that is `ledger-sql`), does not decide anything, and never reads the clock.
+//!
+//! Invariants, cited where they are relied on: `batch-grows` (batch.rs), `spine` (records), `no-person` and
+//! the chain's own (chain.rs), `receipt` (below).
+//!
+//! Start reading at [`store::apply`]: what a batch means, for every database.
 
+pub mod batch;
+pub mod chain;
+mod committer;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+pub mod memory;
+pub mod query;
+pub mod records;
+pub mod store;
+pub mod table;
+pub mod value;
+mod views;
+
+pub use batch::{Batch, Refusal};
+pub use chain::{Entry, Seal};
+pub use committer::{CommitError, Ledger, Receipt};
+pub use query::{Op, Select};
+pub use store::{Store, StoreError};
+pub use views::{Found, StreamVerdict, Verification};

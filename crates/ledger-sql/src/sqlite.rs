@@ -1,0 +1,266 @@
+//! SQLite: one file, WAL, `synchronous = FULL`; nothing to install.
+//!
+//! Writing transactions are `BEGIN IMMEDIATE`, because a deferred one that reads and then writes fails at
+//! once under contention, whatever the time-out. Several processes may have the file open.
+
+use std::path::Path;
+use std::str::FromStr as _;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::Time;
+use ledger::Seal;
+use ledger::batch::{Batch, Refusal};
+use ledger::query::Query;
+use ledger::store::{Store, StoreError, Tx, apply};
+use ledger::table::Table;
+use ledger::value::{Kind, Row, Value};
+use sqlx::sqlite::{
+    SqliteArguments, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool,
+    SqlitePoolOptions, SqliteRow, SqliteSynchronous,
+};
+use sqlx::{AssertSqlSafe, Connection as _, Row as _, Sqlite, query::Query as Statement};
+
+use crate::sql;
+
+/// Marks the file as ours ("RGNT").
+const APPLICATION_ID: i64 = 0x5247_4E54;
+
+/// Forward only. The schema's number is the count of these that have run.
+const MIGRATIONS: [&str; 1] = [include_str!("../migrations/sqlite/0001_first_walk.sql")];
+
+/// How long to wait for another process that is writing.
+const BUSY: Duration = Duration::from_secs(10);
+const CONNECTIONS: u32 = 4;
+/// SQLite takes 32,766 parameters in one statement.
+const PARAMETERS: usize = 30_000;
+
+#[derive(Debug)]
+pub struct SqliteStore {
+    pool: SqlitePool,
+}
+
+impl SqliteStore {
+    /// Opens the database, creates it where there is none, and brings its schema up to date. A database
+    /// that is not ours, or is from a newer program, is left untouched.
+    ///
+    /// # Errors
+    /// If it cannot be opened, read or brought up to date.
+    pub async fn open(path: &Path) -> Result<Self, StoreError> {
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .busy_timeout(BUSY)
+            .synchronous(SqliteSynchronous::Full);
+        let mut first = SqliteConnection::connect_with(&options).await.map_err(|error| opening(&error))?;
+        migrate(&mut first).await?;
+        drop(first);
+        let options = options.create_if_missing(false).journal_mode(SqliteJournalMode::Wal);
+        let pool = SqlitePoolOptions::new().max_connections(CONNECTIONS).connect_lazy_with(options);
+        Ok(Self { pool })
+    }
+
+    /// The newest schema this program knows.
+    #[must_use]
+    pub const fn known_schema() -> i64 {
+        MIGRATIONS.len().cast_signed() as i64
+    }
+}
+
+async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let (id, found) =
+        (pragma(connection, "application_id").await?, pragma(connection, "user_version").await?);
+    let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema")
+        .fetch_one(&mut *connection)
+        .await
+        .map_err(|error| failure(&error))?;
+    if id != APPLICATION_ID && tables > 0 {
+        return Err(StoreError::Foreign);
+    }
+    let known = SqliteStore::known_schema();
+    if found > known {
+        return Err(StoreError::Newer { found, known });
+    }
+    if found == known {
+        return Ok(());
+    }
+    execute(connection, "PRAGMA journal_mode = WAL").await?;
+    execute(connection, "BEGIN IMMEDIATE").await?;
+    let migrated = migrate_from(connection).await;
+    execute(connection, if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
+    migrated
+}
+
+/// Inside the transaction the number is read again: another process may have been faster.
+async fn migrate_from(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let found = usize::try_from(pragma(connection, "user_version").await?).unwrap_or(0);
+    for migration in MIGRATIONS.iter().skip(found) {
+        execute(connection, migration).await?;
+    }
+    execute(connection, &format!("PRAGMA application_id = {APPLICATION_ID}")).await?;
+    execute(connection, &format!("PRAGMA user_version = {}", SqliteStore::known_schema())).await
+}
+
+async fn pragma(connection: &mut SqliteConnection, name: &str) -> Result<i64, StoreError> {
+    let sql = AssertSqlSafe(format!("PRAGMA {name}"));
+    sqlx::query_scalar(sql).fetch_one(connection).await.map_err(|error| failure(&error))
+}
+
+async fn execute(connection: &mut SqliteConnection, sql: &str) -> Result<(), StoreError> {
+    let done = sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(connection).await;
+    done.map(drop).map_err(|error| failure(&error))
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn transact(&self, group: &[Batch], seal: &Seal) -> Result<Vec<Result<(), Refusal>>, StoreError> {
+        let mut tx = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(|error| failure(&error))?;
+        let mut outcomes = Vec::with_capacity(group.len());
+        for batch in group {
+            let mut savepoint = OpenTx(&mut tx);
+            savepoint.execute("SAVEPOINT batch").await?;
+            let outcome = apply(&mut savepoint, batch, seal).await?;
+            if outcome.is_err() {
+                savepoint.execute("ROLLBACK TO batch").await?;
+            }
+            savepoint.execute("RELEASE batch").await?;
+            outcomes.push(outcome);
+        }
+        tx.commit().await.map_err(|error| failure(&error))?;
+        Ok(outcomes)
+    }
+
+    async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
+        let sql = AssertSqlSafe(sql::select(query));
+        let rows = bind_filters(sqlx::query(sql), query).fetch_all(&self.pool).await;
+        decode_all(query.table, &rows.map_err(|error| failure(&error))?)
+    }
+
+    async fn describe(&self) -> Result<String, StoreError> {
+        let mut connection = self.pool.acquire().await.map_err(|error| failure(&error))?;
+        let check: String = sqlx::query_scalar("PRAGMA quick_check(1)")
+            .fetch_one(&mut *connection)
+            .await
+            .map_err(|error| failure(&error))?;
+        if check != "ok" {
+            return Err(StoreError::Corrupt(check));
+        }
+        let version: String = sqlx::query_scalar("SELECT sqlite_version()")
+            .fetch_one(&mut *connection)
+            .await
+            .map_err(|error| failure(&error))?;
+        Ok(format!("SQLite {version}, schema {}", Self::known_schema()))
+    }
+}
+
+struct OpenTx<'a>(&'a mut SqliteConnection);
+
+impl OpenTx<'_> {
+    async fn execute(&mut self, sql: &'static str) -> Result<(), StoreError> {
+        execute(self.0, sql).await
+    }
+}
+
+impl Tx for OpenTx<'_> {
+    async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
+        let sql = AssertSqlSafe(sql::select(query));
+        let rows = bind_filters(sqlx::query(sql), query).fetch_all(&mut *self.0).await;
+        decode_all(query.table, &rows.map_err(|error| failure(&error))?)
+    }
+
+    async fn write(&mut self, table: &'static Table, rows: Vec<Row>) -> Result<(), StoreError> {
+        let columns = table.given().count().max(1);
+        for chunk in rows.chunks((PARAMETERS / columns).max(1)) {
+            let mut statement = sqlx::query(AssertSqlSafe(sql::insert(table, chunk.len())));
+            for row in chunk {
+                for (at, _) in table.given() {
+                    statement = bind(statement, row.get(at).unwrap_or(&Value::Null));
+                }
+            }
+            let written = statement.execute(&mut *self.0).await;
+            written.map_err(|error| {
+                if is_duplicate(&error) { StoreError::Duplicate(table.name) } else { failure(&error) }
+            })?;
+        }
+        Ok(())
+    }
+}
+
+type Bound<'q> = Statement<'q, Sqlite, SqliteArguments>;
+
+fn bind_filters<'q>(statement: Bound<'q>, query: &Query) -> Bound<'q> {
+    let values = query.filters.iter().map(|filter| &filter.value).filter(|value| **value != Value::Null);
+    values.fold(statement, bind)
+}
+
+fn bind<'q>(statement: Bound<'q>, value: &Value) -> Bound<'q> {
+    match value {
+        Value::Null => statement.bind(None::<i64>),
+        Value::Int(number) => statement.bind(*number),
+        Value::Text(text) => statement.bind(text.clone()),
+        Value::Bytes(bytes) => statement.bind(bytes.clone()),
+        Value::Time(time) => statement.bind(time.micros()),
+    }
+}
+
+fn decode_all(table: &'static Table, rows: &[SqliteRow]) -> Result<Vec<Row>, StoreError> {
+    rows.iter().map(|row| decode(table, row)).collect()
+}
+
+fn decode(table: &'static Table, row: &SqliteRow) -> Result<Row, StoreError> {
+    let cell = |(at, column): (usize, &ledger::table::Column)| -> Result<Value, sqlx::Error> {
+        Ok(match column.kind {
+            Kind::Int | Kind::Seq => row.try_get::<Option<i64>, _>(at)?.map(Value::Int),
+            Kind::Time => {
+                row.try_get::<Option<i64>, _>(at)?.map(|micros| Value::Time(Time::from_micros(micros)))
+            }
+            Kind::Text => row.try_get::<Option<String>, _>(at)?.map(Value::Text),
+            Kind::Bytes => row.try_get::<Option<Vec<u8>>, _>(at)?.map(Value::Bytes),
+        }
+        .unwrap_or(Value::Null))
+    };
+    let cells: Result<Row, sqlx::Error> = table.columns.iter().enumerate().map(cell).collect();
+    cells.map_err(|error| failure(&error))
+}
+
+/// SQLite's extended result code, where the database itself spoke.
+fn code(error: &sqlx::Error) -> Option<i32> {
+    let code = error.as_database_error()?.code()?;
+    i32::from_str(&code).ok()
+}
+
+fn is_duplicate(error: &sqlx::Error) -> bool {
+    const UNIQUE: i32 = 2067;
+    const PRIMARY_KEY: i32 = 1555;
+    matches!(code(error), Some(UNIQUE | PRIMARY_KEY))
+}
+
+fn failure(error: &sqlx::Error) -> StoreError {
+    const BUSY: i32 = 5;
+    const READ_ONLY: i32 = 8;
+    const CORRUPT: i32 = 11;
+    const FULL: i32 = 13;
+    const CANNOT_OPEN: i32 = 14;
+    const NOT_A_DATABASE: i32 = 26;
+    /// The shared memory file beside the database could not grow.
+    const SHARED_MEMORY: i32 = 4874;
+    let text = error.to_string();
+    let Some(code) = code(error) else { return StoreError::Other(text) };
+    match code & 0xff {
+        _ if code == SHARED_MEMORY => StoreError::Full,
+        BUSY => StoreError::Busy,
+        READ_ONLY => StoreError::ReadOnly(text),
+        CORRUPT => StoreError::Corrupt(text),
+        NOT_A_DATABASE => StoreError::Foreign,
+        FULL => StoreError::Full,
+        CANNOT_OPEN => StoreError::Unreachable(text),
+        _ => StoreError::Other(text),
+    }
+}
+
+fn opening(error: &sqlx::Error) -> StoreError {
+    match failure(error) {
+        StoreError::Other(text) => StoreError::Unreachable(text),
+        known => known,
+    }
+}

@@ -1,0 +1,148 @@
+//! SQLite passes the suite, and its schema is what the records say.
+
+#![expect(clippy::disallowed_methods, clippy::expect_used, reason = "a test looks at the files")]
+
+use std::sync::Arc;
+
+use ledger::records::TABLES;
+use ledger::table::Write;
+use ledger::{Store, StoreError};
+use ledger_sql::SqliteStore;
+use sqlx::{Connection, Row, SqliteConnection};
+
+async fn open(folder: &tempfile::TempDir) -> Result<SqliteStore, StoreError> {
+    SqliteStore::open(&folder.path().join("regent.db")).await
+}
+
+async fn raw(folder: &tempfile::TempDir) -> SqliteConnection {
+    let url = format!("sqlite://{}?mode=rwc", folder.path().join("regent.db").display());
+    SqliteConnection::connect(&url).await.expect("connect")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sqlite_conforms() {
+    let folders = std::cell::RefCell::new(Vec::new());
+    ledger::conformance::run(async || {
+        let folder = tempfile::tempdir().expect("folder");
+        let store: Arc<dyn Store> = Arc::new(open(&folder).await.expect("open"));
+        folders.borrow_mut().push(folder);
+        store
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_schema_is_what_the_records_say() {
+    let folder = tempfile::tempdir().expect("folder");
+    open(&folder).await.expect("open");
+    let mut db = raw(&folder).await;
+    let tables: Vec<String> = sqlx::query_scalar(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    )
+    .fetch_all(&mut db)
+    .await
+    .expect("tables");
+    let mut known: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
+    known.sort_unstable();
+    assert_eq!(tables, known);
+    for table in TABLES {
+        let rows = sqlx::query("SELECT name, \"notnull\" FROM pragma_table_info($1)").bind(table.name);
+        let rows = rows.fetch_all(&mut db).await.expect("columns");
+        let columns: Vec<(String, bool)> =
+            rows.iter().map(|row| (row.get::<String, _>(0), row.get::<i64, _>(1) == 0)).collect();
+        let expected: Vec<(String, bool)> = table
+            .columns
+            .iter()
+            .map(|column| {
+                (column.name.to_owned(), column.nullable || column.kind == ledger::value::Kind::Seq)
+            })
+            .collect();
+        assert_eq!(columns, expected, "{}", table.name);
+    }
+}
+
+/// The tables that the specification names are guarded by the database itself.
+#[tokio::test]
+async fn what_is_for_ever_cannot_be_changed_or_deleted() {
+    let folder = tempfile::tempdir().expect("folder");
+    open(&folder).await.expect("open");
+    let mut db = raw(&folder).await;
+    let fill = [
+        "INSERT INTO events VALUES (1, 'e', 'k', 'a', 'p', 'dm', 'l', 'i', 'in', x'00', 't', NULL, 1, 1, 'o', NULL)",
+        "INSERT INTO task_steps VALUES (1, 't', 0, 1, x'00', 1)",
+        "INSERT INTO audit VALUES ('n', 1, x'00', x'00', x'00', 1, 'k', 'a', 's', NULL, NULL, NULL, NULL)",
+    ];
+    for statement in fill {
+        sqlx::query(statement).execute(&mut db).await.expect(statement);
+    }
+    for statement in [
+        "UPDATE events SET key = 'other'",
+        "DELETE FROM events",
+        "UPDATE task_steps SET n = 7",
+        "DELETE FROM task_steps",
+        "UPDATE audit SET actor = 'nobody'",
+        "DELETE FROM audit",
+    ] {
+        let error = sqlx::query(statement).execute(&mut db).await.expect_err(statement);
+        assert!(error.to_string().contains("append-only"), "{statement}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_newer_database_is_refused_untouched() {
+    let folder = tempfile::tempdir().expect("folder");
+    open(&folder).await.expect("open");
+    let mut db = raw(&folder).await;
+    sqlx::query("PRAGMA user_version = 99").execute(&mut db).await.expect("pragma");
+    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut db).await.expect("pragma");
+    db.close().await.expect("close");
+    let before = std::fs::read(folder.path().join("regent.db")).expect("read");
+    let error = open(&folder).await.expect_err("must be refused");
+    assert!(matches!(error, StoreError::Newer { found: 99, known: 1 }), "{error}");
+    assert_eq!(std::fs::read(folder.path().join("regent.db")).expect("read"), before);
+}
+
+#[tokio::test]
+async fn what_is_no_database_of_ours_is_refused() {
+    let folder = tempfile::tempdir().expect("folder");
+    std::fs::write(
+        folder.path().join("regent.db"),
+        "this is a text file, not a database at all\n".repeat(50),
+    )
+    .expect("write");
+    assert!(matches!(open(&folder).await, Err(StoreError::Foreign)));
+
+    let folder = tempfile::tempdir().expect("folder");
+    let mut db = raw(&folder).await;
+    sqlx::query("CREATE TABLE recipes (name TEXT)").execute(&mut db).await.expect("create");
+    db.close().await.expect("close");
+    assert!(matches!(open(&folder).await, Err(StoreError::Foreign)));
+}
+
+#[tokio::test]
+async fn a_damaged_database_is_named_as_such() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("regent.db");
+    let store = open(&folder).await.expect("open");
+    drop(store);
+    let mut db = raw(&folder).await;
+    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut db).await.expect("pragma");
+    db.close().await.expect("close");
+    let mut bytes = std::fs::read(&path).expect("read");
+    let end = bytes.len();
+    bytes[4096..end].fill(0xA5);
+    std::fs::write(&path, bytes).expect("write");
+    let store = open(&folder).await;
+    let error = match store {
+        Ok(store) => store.describe().await.expect_err("must be noticed"),
+        Err(error) => error,
+    };
+    assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
+}
+
+#[test]
+fn tables_that_are_for_ever_are_written_once() {
+    for table in TABLES.iter().filter(|table| ["events", "task_steps", "audit"].contains(&table.name)) {
+        assert_eq!(table.write, Write::Append, "{}", table.name);
+    }
+}

@@ -1,0 +1,91 @@
+//! What is handed to the ledger: all of it is written, or none.
+
+use domain::Time;
+use domain::id::BatchId;
+
+use crate::chain::Entry;
+use crate::table::{Record, Table};
+use crate::value::{Cell, Row, Value};
+
+/// "I still drive this, under this epoch."
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fence {
+    pub subject: String,
+    pub epoch: u64,
+}
+
+/// What must be true at the moment of writing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// No row of this table has this value in this column.
+    Absent { table: &'static Table, column: &'static str, value: Value },
+    /// The lease on this subject is in this epoch; 0 means that there is none yet.
+    EpochIs { subject: String, epoch: u64 },
+}
+
+/// Why a batch was not written. Nothing of it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("`{table}` already holds this {column}")]
+    Present { table: &'static str, column: &'static str },
+    #[error("`{subject}` is driven under epoch {found}, not {expected}: somebody else took it over")]
+    Fenced { subject: String, expected: u64, found: u64 },
+    #[error("`{table}` already holds a row with this key")]
+    Duplicate { table: &'static str },
+    #[error("the audit's tail was changed outside the program")]
+    TailMoved,
+}
+
+/// Records, audit entries and conditions. Only ever added to: who was told that their record is in a
+/// batch can rely on it (INVARIANT (batch-grows)).
+#[derive(Debug)]
+pub struct Batch {
+    id: BatchId,
+    at: Time,
+    pub(crate) rows: Vec<(&'static Table, Row)>,
+    pub(crate) audit: Vec<Entry>,
+    pub(crate) fences: Vec<Fence>,
+    pub(crate) expects: Vec<Expect>,
+}
+
+impl Batch {
+    #[must_use]
+    pub fn new(id: BatchId, at: Time) -> Self {
+        Self { id, at, rows: Vec::new(), audit: Vec::new(), fences: Vec::new(), expects: Vec::new() }
+    }
+
+    #[must_use]
+    pub const fn id(&self) -> BatchId {
+        self.id
+    }
+
+    #[must_use]
+    pub const fn at(&self) -> Time {
+        self.at
+    }
+
+    pub fn put<T: Record>(&mut self, record: &T) -> &mut Self {
+        self.rows.push((T::TABLE, record.row()));
+        self
+    }
+
+    pub fn audit(&mut self, entry: Entry) -> &mut Self {
+        self.audit.push(entry);
+        self
+    }
+
+    pub fn fence(&mut self, subject: impl Into<String>, epoch: u64) -> &mut Self {
+        self.fences.push(Fence { subject: subject.into(), epoch });
+        self
+    }
+
+    pub fn expect_absent<T: Record>(&mut self, column: &'static str, value: &impl Cell) -> &mut Self {
+        self.expects.push(Expect::Absent { table: T::TABLE, column, value: value.to_value() });
+        self
+    }
+
+    pub fn expect_epoch(&mut self, subject: impl Into<String>, epoch: u64) -> &mut Self {
+        self.expects.push(Expect::EpochIs { subject: subject.into(), epoch });
+        self
+    }
+}

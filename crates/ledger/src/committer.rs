@@ -1,0 +1,159 @@
+//! The one writer of a process: batches that wait together become one durable transaction.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use domain::id::BatchId;
+use domain::limits::{GROUP_BATCHES, WAITING_BATCHES};
+use domain::probe::{Point, Probe};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::batch::{Batch, Refusal};
+use crate::chain::Seal;
+use crate::query::Select;
+use crate::store::{Store, StoreError};
+use crate::table::Record;
+
+/// Proof that a batch is durable. INVARIANT (receipt): made only here, after the transaction that holds
+/// the batch was committed; it cannot be copied, stored or made elsewhere.
+#[derive(Debug)]
+pub struct Receipt {
+    batch: BatchId,
+}
+
+impl Receipt {
+    #[must_use]
+    pub const fn batch(&self) -> BatchId {
+        self.batch
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    #[error(transparent)]
+    Refused(Refusal),
+    #[error(transparent)]
+    Store(Arc<StoreError>),
+    #[error("the ledger was closed before the batch was written")]
+    Closed,
+}
+
+struct Job {
+    batch: Batch,
+    done: oneshot::Sender<Result<(), CommitError>>,
+}
+
+/// Any number of writers and readers share one of these.
+#[derive(Debug)]
+pub struct Ledger {
+    store: Arc<dyn Store>,
+    seal: Arc<Seal>,
+    jobs: mpsc::Sender<Job>,
+    barriers: Arc<AtomicU64>,
+}
+
+impl Ledger {
+    /// Starts the committer on the current runtime. It ends with the last handle on the ledger. When more
+    /// batches wait than the channel holds, writers wait too: nothing is dropped.
+    #[must_use]
+    pub fn start(store: Arc<dyn Store>, seal: Seal, probe: Arc<dyn Probe>) -> Self {
+        let (jobs, waiting) = mpsc::channel(WAITING_BATCHES);
+        let ledger = Self { store, seal: Arc::new(seal), jobs, barriers: Arc::default() };
+        let committer = Committer {
+            store: Arc::clone(&ledger.store),
+            seal: Arc::clone(&ledger.seal),
+            probe,
+            barriers: Arc::clone(&ledger.barriers),
+        };
+        #[expect(clippy::disallowed_methods, reason = "the one committer of this process")]
+        drop(tokio::spawn(committer.run(waiting)));
+        ledger
+    }
+
+    /// Writes the batch, all or nothing, and returns once it is durable. Handing in the same batch again
+    /// changes nothing and succeeds.
+    ///
+    /// # Errors
+    /// If an expectation or a fence does not hold, or the database fails. Nothing was written then.
+    pub async fn commit(&self, batch: Batch) -> Result<Receipt, CommitError> {
+        let id = batch.id();
+        let (done, outcome) = oneshot::channel();
+        let sent = self.jobs.send(Job { batch, done }).await;
+        sent.map_err(|_closed| CommitError::Closed)?;
+        outcome.await.map_err(|_closed| CommitError::Closed)??;
+        Ok(Receipt { batch: id })
+    }
+
+    /// How many durable transactions this process has waited for.
+    #[must_use]
+    pub fn barriers(&self) -> u64 {
+        self.barriers.load(Ordering::Relaxed)
+    }
+
+    #[must_use]
+    pub fn seal(&self) -> &Seal {
+        &self.seal
+    }
+
+    /// # Errors
+    /// If the database fails or holds something that is no record.
+    pub async fn select<T: Record>(&self, select: Select<T>) -> Result<Vec<T>, StoreError> {
+        let rows = self.store.select(&select.query).await?;
+        rows.into_iter().map(|row| T::from_row(row).map_err(StoreError::from)).collect()
+    }
+
+    /// # Errors
+    /// As [`Ledger::select`].
+    pub async fn first<T: Record>(&self, select: Select<T>) -> Result<Option<T>, StoreError> {
+        Ok(self.select(select.limit(1)).await?.into_iter().next())
+    }
+
+    /// # Errors
+    /// If the database cannot say.
+    pub async fn describe(&self) -> Result<String, StoreError> {
+        self.store.describe().await
+    }
+}
+
+struct Committer {
+    store: Arc<dyn Store>,
+    seal: Arc<Seal>,
+    probe: Arc<dyn Probe>,
+    barriers: Arc<AtomicU64>,
+}
+
+impl Committer {
+    async fn run(self, mut waiting: mpsc::Receiver<Job>) {
+        let mut jobs = Vec::with_capacity(GROUP_BATCHES);
+        while waiting.recv_many(&mut jobs, GROUP_BATCHES).await > 0 {
+            let (group, done): (Vec<_>, Vec<_>) = jobs.drain(..).map(|job| (job.batch, job.done)).unzip();
+            self.probe.reached(Point::Committing);
+            let outcomes = self.store.transact(&group, &self.seal).await;
+            if outcomes.is_ok() {
+                self.barriers.fetch_add(1, Ordering::Relaxed);
+                self.probe.reached(Point::Committed);
+            }
+            answer(done, outcomes);
+        }
+    }
+}
+
+/// Whoever stopped waiting is not told; the batch is durable all the same.
+fn answer(
+    done: Vec<oneshot::Sender<Result<(), CommitError>>>,
+    outcomes: Result<Vec<Result<(), Refusal>>, StoreError>,
+) {
+    match outcomes {
+        Ok(outcomes) => {
+            for (done, outcome) in done.into_iter().zip(outcomes) {
+                drop(done.send(outcome.map_err(CommitError::Refused)));
+            }
+        }
+        Err(error) => {
+            let error = Arc::new(error);
+            for done in done {
+                drop(done.send(Err(CommitError::Store(Arc::clone(&error)))));
+            }
+        }
+    }
+}

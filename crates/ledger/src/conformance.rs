@@ -1,0 +1,346 @@
+//! What every store must do. `ledger` runs it on the in-memory store, `ledger-sql` on each database.
+
+#![expect(clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "this is a test suite")]
+use std::sync::Arc;
+
+use domain::call::ToolId;
+use domain::event::{ContainerKind, Direction};
+use domain::id::{
+    AdmissionId, BatchId, CallId, EntityId, EventId, IdentityId, NodeId, OriginId, PlaceId, Prefix, ReasonId,
+    TaskId, VpolId,
+};
+use domain::probe::Silent;
+use domain::task::{Directive, Status};
+use domain::{Digest, Time, Trust};
+
+use crate::records::{
+    Access, AgentTask, AuditHead, Blob, CallStatus, Entity, EntityKind, Event, Identity, Lease, Origin,
+    Place, Reason, Salt, TaskStep, ToolCall, Vpol,
+};
+use crate::value::Seq;
+use crate::{Batch, CommitError, Entry, Found, Ledger, Op, Refusal, Seal, Select, Store};
+
+const STREAM: NodeId = NodeId::from_bits(1);
+
+/// Runs every case, each on a fresh store.
+pub async fn run<S: AsyncFn() -> Arc<dyn Store>>(fresh: S) {
+    macro_rules! cases {
+        ($($case:ident),+ $(,)?) => {$(
+            let store = fresh().await;
+            $case(Ledger::start(Arc::clone(&store), seal(), Arc::new(Silent)), store).await;
+        )+};
+    }
+    cases!(
+        a_refused_batch_leaves_no_trace,
+        the_same_batch_twice_is_written_once,
+        a_refused_batch_harms_no_other_in_its_group,
+        the_same_event_key_is_refused,
+        a_row_is_written_once_kept_or_replaced,
+        the_last_of_two_projections_in_a_batch_stands,
+        sequence_numbers_rise_in_commit_order,
+        a_stale_fence_writes_nothing,
+        the_chain_goes_on_across_batches,
+        nobody_appends_to_a_tail_that_was_moved,
+        questions_filter_order_and_limit,
+        every_record_comes_back_as_it_went_in,
+        ids_are_found_by_any_unique_prefix,
+        many_writers_lose_nothing,
+    );
+}
+
+fn seal() -> Seal {
+    Seal::new(STREAM, [7; 32])
+}
+
+fn at(n: i64) -> Time {
+    Time::from_micros(1_800_000_000_000_000 + n)
+}
+
+fn batch(n: u128) -> Batch {
+    Batch::new(BatchId::from_bits(n), at(0))
+}
+
+fn event(n: u128, key: &str) -> Event {
+    Event {
+        seq: Seq(None),
+        id: EventId::from_bits(n),
+        key: key.into(),
+        adapter: "mail".into(),
+        platform: "mail".into(),
+        container_kind: ContainerKind::Dm,
+        place: PlaceId::from_bits(1),
+        sender: IdentityId::from_bits(1),
+        direction: Direction::In,
+        body: Digest::of(b"body"),
+        content_type: "text/plain".into(),
+        metadata: None,
+        occurred_at: at(1),
+        received_at: at(2),
+        origin_id: OriginId::from_bits(1),
+        answers: None,
+    }
+}
+
+fn entry(subject: &str) -> Entry {
+    Entry {
+        at: at(3),
+        kind: "event.received".into(),
+        actor: "system".into(),
+        subject: subject.into(),
+        trust: None,
+        origin_id: None,
+        reason_id: None,
+        vpol_id: None,
+        detail: serde_json::json!({}),
+    }
+}
+
+fn refusal(result: Result<crate::Receipt, CommitError>) -> Refusal {
+    match result {
+        Err(CommitError::Refused(refusal)) => refusal,
+        other => panic!("must be refused, is {other:?}"),
+    }
+}
+
+async fn count<T: crate::table::Record>(ledger: &Ledger) -> usize {
+    ledger.select(Select::<T>::all()).await.expect("select").len()
+}
+
+async fn a_refused_batch_leaves_no_trace(ledger: Ledger, _: Arc<dyn Store>) {
+    let mut work = batch(1);
+    work.put(&event(1, "k")).put(&Blob::public(b"x".to_vec())).audit(entry("e")).expect_epoch("task", 3);
+    let expected = Refusal::Fenced { subject: "task".into(), expected: 3, found: 0 };
+    assert_eq!(refusal(ledger.commit(work).await), expected);
+    assert_eq!((count::<Event>(&ledger).await, count::<Blob>(&ledger).await), (0, 0));
+    assert_eq!(ledger.verify_audit().await.expect("verify").streams, []);
+}
+
+async fn the_same_batch_twice_is_written_once(ledger: Ledger, _: Arc<dyn Store>) {
+    for _ in 0..2 {
+        let mut work = batch(1);
+        work.put(&event(1, "k")).audit(entry("e"));
+        assert_eq!(ledger.commit(work).await.expect("commit").batch(), BatchId::from_bits(1));
+    }
+    assert_eq!(count::<Event>(&ledger).await, 1);
+    assert_eq!(ledger.audit_of("e").await.expect("audit").len(), 1);
+}
+
+async fn a_refused_batch_harms_no_other_in_its_group(ledger: Ledger, store: Arc<dyn Store>) {
+    let mut good = batch(1);
+    good.put(&event(1, "a")).audit(entry("a"));
+    let mut bad = batch(2);
+    bad.put(&event(2, "b")).audit(entry("b")).expect_absent::<Event>("key", &"a".to_owned());
+    let mut also_good = batch(3);
+    also_good.put(&event(3, "c")).audit(entry("c"));
+    let outcomes = store.transact(&[good, bad, also_good], &seal()).await.expect("transact");
+    assert_eq!(outcomes, [Ok(()), Err(Refusal::Present { table: "events", column: "key" }), Ok(())]);
+    let keys: Vec<_> = ledger.events(9).await.expect("events").into_iter().map(|event| event.key).collect();
+    assert_eq!(keys, ["a", "c"]);
+    assert!(ledger.verify_audit().await.expect("verify").is_consistent());
+}
+
+async fn the_same_event_key_is_refused(ledger: Ledger, _: Arc<dyn Store>) {
+    for n in 1..=2 {
+        let mut work = batch(n);
+        work.put(&event(n, "k")).expect_absent::<Event>("key", &"k".to_owned());
+        let result = ledger.commit(work).await;
+        if n == 2 {
+            assert_eq!(refusal(result), Refusal::Present { table: "events", column: "key" });
+        }
+    }
+    assert_eq!(
+        ledger.event_by_key("k").await.expect("event").map(|event| event.id),
+        Some(EventId::from_bits(1))
+    );
+}
+
+async fn a_row_is_written_once_kept_or_replaced(ledger: Ledger, _: Arc<dyn Store>) {
+    let mut first = batch(1);
+    first.put(&event(1, "k")).put(&Blob::public(b"x".to_vec())).put(&lease(1, "one"));
+    ledger.commit(first).await.expect("commit");
+
+    let mut again = batch(2);
+    again.put(&event(1, "other"));
+    assert_eq!(refusal(ledger.commit(again).await), Refusal::Duplicate { table: "events" });
+
+    let mut rest = batch(3);
+    rest.put(&Blob::public(b"x".to_vec())).put(&lease(2, "two"));
+    ledger.commit(rest).await.expect("commit");
+    assert_eq!(count::<Blob>(&ledger).await, 1);
+    assert_eq!(ledger.lease("task").await.expect("lease"), Some(lease(2, "two")));
+}
+
+fn lease(epoch: u64, holder: &str) -> Lease {
+    Lease { subject: "task".into(), epoch, holder: holder.into(), until: at(9) }
+}
+
+async fn the_last_of_two_projections_in_a_batch_stands(ledger: Ledger, _: Arc<dyn Store>) {
+    let mut work = batch(1);
+    work.put(&lease(1, "one")).put(&lease(2, "two"));
+    ledger.commit(work).await.expect("commit");
+    assert_eq!(ledger.lease("task").await.expect("lease"), Some(lease(2, "two")));
+}
+
+async fn sequence_numbers_rise_in_commit_order(ledger: Ledger, _: Arc<dyn Store>) {
+    for n in [3_u128, 1, 2] {
+        let mut work = batch(n);
+        work.put(&event(n, &format!("k{n}")));
+        ledger.commit(work).await.expect("commit");
+    }
+    let events = ledger.events(9).await.expect("events");
+    let ids: Vec<_> = events.iter().map(|event| event.id).collect();
+    assert_eq!(ids, [3, 1, 2].map(EventId::from_bits));
+    assert!(events.is_sorted_by(|a, b| a.seq < b.seq) && events.iter().all(|event| event.seq.0.is_some()));
+}
+
+async fn a_stale_fence_writes_nothing(ledger: Ledger, _: Arc<dyn Store>) {
+    let mut take = batch(1);
+    take.expect_epoch("task", 0).put(&lease(1, "one"));
+    ledger.commit(take).await.expect("take");
+    let mut take_over = batch(2);
+    take_over.expect_epoch("task", 1).put(&lease(2, "two"));
+    ledger.commit(take_over).await.expect("take over");
+
+    let mut stale = batch(3);
+    stale.fence("task", 1).put(&event(1, "k"));
+    let expected = Refusal::Fenced { subject: "task".into(), expected: 1, found: 2 };
+    assert_eq!(refusal(ledger.commit(stale).await), expected);
+    let mut current = batch(4);
+    current.fence("task", 2).put(&event(2, "k"));
+    ledger.commit(current).await.expect("the driver of now may write");
+    assert_eq!(count::<Event>(&ledger).await, 1);
+}
+
+async fn the_chain_goes_on_across_batches(ledger: Ledger, _: Arc<dyn Store>) {
+    for n in 1..=3 {
+        let mut work = batch(n);
+        work.audit(entry("a")).audit(entry("b"));
+        ledger.commit(work).await.expect("commit");
+    }
+    let verification = ledger.verify_audit().await.expect("verify");
+    assert!(verification.is_consistent());
+    assert_eq!(verification.streams.iter().map(|stream| stream.entries).collect::<Vec<_>>(), [6]);
+    let third = &ledger.audit_of("a").await.expect("audit")[1];
+    assert_eq!((third.seq, ledger.verify_from(third).await.expect("verify").entries), (3, 4));
+}
+
+async fn nobody_appends_to_a_tail_that_was_moved(ledger: Ledger, _: Arc<dyn Store>) {
+    let mut work = batch(1);
+    work.audit(entry("a")).audit(entry("b"));
+    ledger.commit(work).await.expect("commit");
+    let mut forged = batch(2);
+    forged.put(&AuditHead { stream: STREAM, seq: 1, hash: Digest::ZERO, epoch: 1, mac: Digest::ZERO });
+    ledger.commit(forged).await.expect("whoever owns the database can do this");
+
+    let mut next = batch(3);
+    next.audit(entry("c")).put(&event(1, "k"));
+    assert_eq!(refusal(ledger.commit(next).await), Refusal::TailMoved);
+    assert_eq!(count::<Event>(&ledger).await, 0);
+    assert!(!ledger.verify_audit().await.expect("verify").is_consistent());
+}
+
+async fn questions_filter_order_and_limit(ledger: Ledger, _: Arc<dyn Store>) {
+    let mut work = batch(1);
+    for n in 1..=5 {
+        let metadata = (n % 2 == 0).then_some(Digest::ZERO);
+        work.put(&Event {
+            metadata,
+            received_at: at(10 - n),
+            ..event(n.unsigned_abs().into(), &format!("k{n}"))
+        });
+    }
+    ledger.commit(work).await.expect("commit");
+    let ask = async |select: Select<Event>| -> Vec<String> {
+        ledger.select(select).await.expect("select").into_iter().map(|event| event.key).collect()
+    };
+    let all = Select::<Event>::all;
+    assert_eq!(ask(all().ascending("received_at")).await, ["k5", "k4", "k3", "k2", "k1"]);
+    assert_eq!(ask(all().descending("seq").limit(2)).await, ["k5", "k4"]);
+    assert_eq!(ask(all().filter("received_at", Op::Ge, &at(8)).ascending("seq")).await, ["k1", "k2"]);
+    assert_eq!(ask(all().filter("received_at", Op::Gt, &at(8)).ascending("seq")).await, ["k1"]);
+    assert_eq!(ask(all().filter("received_at", Op::Lt, &at(6)).ascending("seq")).await, ["k5"]);
+    assert_eq!(ask(all().filter("key", Op::Ne, &"k1".to_owned()).ascending("seq").limit(1)).await, ["k2"]);
+    assert_eq!(ask(Select::by("metadata", &Some(Digest::ZERO)).ascending("seq")).await, ["k2", "k4"]);
+    assert_eq!(ask(Select::by("metadata", &None::<Digest>).ascending("seq")).await, ["k1", "k3", "k5"]);
+    assert_eq!(ask(Select::by("key", &"k3' OR 1=1 --".to_owned())).await, [""; 0]);
+}
+
+async fn every_record_comes_back_as_it_went_in(ledger: Ledger, _: Arc<dyn Store>) {
+    macro_rules! there_and_back {
+        ($($n:literal: $record:expr),+ $(,)?) => {$(
+            let record = $record;
+            let mut work = batch($n);
+            work.put(&record);
+            ledger.commit(work).await.expect("commit");
+            let back = ledger.select(all_like(&record)).await.expect("select");
+            assert_eq!(back, [record]);
+        )+};
+    }
+    let task = TaskId::from_bits(1);
+    let (origin, reason, vpol) = (OriginId::from_bits(1), ReasonId::from_bits(2), VpolId::from_bits(3));
+    there_and_back!(
+        11: Event { seq: Seq(Some(1)), answers: Some(EventId::from_bits(u128::MAX)), ..event(1, "ключ 🗝") },
+        12: Blob::public(vec![0, 255, 10]),
+        13: Salt { person: "p-x".into(), salt: Digest::of(b"s") },
+        14: Entity { id: EntityId::from_bits(1), kind: EntityKind::Person, name: Some("Léa".into()), is_owner: true,
+            relationship: None, trust: Some(Trust::Operator), created_at: at(-1_900_000_000_000_000) },
+        15: Identity { id: IdentityId::from_bits(1), platform: "mail".into(), identifier: "a@b".into(), entity_id: None,
+            account: None, first_seen: at(1) },
+        16: Place { id: PlaceId::from_bits(1), platform: "mail".into(), account: String::new(), container: "c".into(),
+            thread: String::new() },
+        17: Origin { id: origin, origin_type: "message".into(), source_ref: EventId::from_bits(1), timestamp: at(1) },
+        18: Vpol { vpol_id: vpol, name: "default-owner".into(), rules: Digest::ZERO, context_bucket: None,
+            enforcement_mode: "monitor".into() },
+        19: Reason { id: reason, r_tag: "plan".into(), o_tag: origin, vpol_id: vpol, chain_id: task.to_string(),
+            parent_id: None, agent_id: "main".into(), thought: Digest::ZERO, at: at(1) },
+        20: Access { id: AdmissionId::from_bits(1), event_id: EventId::from_bits(1), effect: "allow".into(),
+            principal: "owner".into(), trust: Trust::Operator, reason_id: reason, vpol_id: vpol, decision: Digest::ZERO, at: at(1) },
+        21: lease(u64::try_from(i64::MAX).expect("fits"), "host:1"),
+        22: AgentTask { task_id: task, agent_id: "main".into(), status: Status::Running, priority: 50,
+            payload: EventId::from_bits(1), o_tag: origin, vpol_id: vpol, task_class: Some("count_files".into()),
+            directive: Some(Directive::Accept), steps: 9, created_at: at(1), started_at: Some(at(2)), completed_at: None },
+        23: TaskStep { seq: Seq(Some(1)), task, n: 0, epoch: 1, body: Digest::ZERO, at: at(1) },
+        24: ToolCall { id: CallId::from_bits(1), tool_id: "find_files".parse::<ToolId>().expect("id"), agent_id: "main".into(),
+            task_id: task, r_tag: reason, o_tag: origin, vpol_id: vpol, status: CallStatus::Started, input: Digest::ZERO,
+            output: None, decision: Digest::ZERO, duration_ms: None, timestamp: at(1) },
+    );
+}
+
+fn all_like<T: crate::table::Record>(_: &T) -> Select<T> {
+    Select::all()
+}
+
+async fn ids_are_found_by_any_unique_prefix(ledger: Ledger, _: Arc<dyn Store>) {
+    let (one, two) = (EventId::from_bits(0x1000 << 100), EventId::from_bits(0x1001 << 100));
+    let mut work = batch(1);
+    work.put(&Event { id: one, ..event(1, "a") }).put(&Event { id: two, ..event(2, "b") });
+    ledger.commit(work).await.expect("commit");
+    let find = async |text: &str| ledger.find(&text.parse::<Prefix>().expect("prefix")).await.expect("find");
+    let short = ledger.short(&one.to_string()).await.expect("short");
+    assert!(matches!(find(&short).await, Found::Event(event) if event.id == one));
+    assert!(short.len() < one.to_string().len());
+    assert_eq!(find("e-0").await, Found::Several(vec![one.to_string(), two.to_string()]));
+    assert_eq!(find("e-z").await, Found::Nothing);
+}
+
+async fn many_writers_lose_nothing(ledger: Ledger, _: Arc<dyn Store>) {
+    const WRITERS: u128 = 16;
+    const EACH: u128 = 10;
+    let ledger = Arc::new(ledger);
+    let mut writers = tokio::task::JoinSet::new();
+    for writer in 0..WRITERS {
+        let ledger = Arc::clone(&ledger);
+        writers.spawn(async move {
+            for n in 0..EACH {
+                let id = writer * EACH + n;
+                let mut work = batch(id);
+                work.put(&event(id, &format!("k{id}"))).audit(entry("e"));
+                ledger.commit(work).await.expect("commit");
+            }
+        });
+    }
+    writers.join_all().await;
+    assert_eq!(count::<Event>(&ledger).await as u128, WRITERS * EACH);
+    assert!(ledger.verify_audit().await.expect("verify").is_consistent());
+    assert!(u128::from(ledger.barriers()) < WRITERS * EACH, "batches that wait together share a transaction");
+}

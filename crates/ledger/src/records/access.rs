@@ -1,0 +1,21 @@
+use domain::id::{AdmissionId, EventId, ReasonId, VpolId};
+use domain::{Digest, Time, Trust};
+
+use crate::table::record;
+
+record! {
+    /// One admission decision: who spoke, whether they were let in, under which authority. An event
+    /// without one has not been looked at yet.
+    Access in "access_log" by [id], Append {
+        id: AdmissionId,
+        event_id: EventId,
+        effect: String,
+        principal: String,
+        trust: Trust,
+        reason_id: ReasonId,
+        vpol_id: VpolId,
+        /// The whole explained decision, as a blob.
+        decision: Digest,
+        at: Time,
+    }
+}

@@ -1,0 +1,25 @@
+use domain::Time;
+use domain::id::{EventId, OriginId, TaskId, VpolId};
+use domain::task::{Directive, Status};
+
+use crate::table::record;
+
+record! {
+    /// The board: where each task stands. A projection of its journal, written in the same batch.
+    AgentTask in "agent_tasks" by [task_id], Replace {
+        task_id: TaskId,
+        agent_id: String,
+        status: Status,
+        priority: u32,
+        /// The event that opened it; its body is the request.
+        payload: EventId,
+        o_tag: OriginId,
+        vpol_id: VpolId,
+        task_class: Option<String>,
+        directive: Option<Directive>,
+        steps: u64,
+        created_at: Time,
+        started_at: Option<Time>,
+        completed_at: Option<Time>,
+    }
+}

@@ -1,0 +1,27 @@
+use domain::Digest;
+
+use super::Salt;
+use crate::table::record;
+
+record! {
+    /// A body, named by its content. The same content is kept once.
+    Blob in "blobs" by [hash], Keep {
+        hash: Digest,
+        content: Vec<u8>,
+    }
+}
+
+impl Blob {
+    /// Content that belongs to nobody: policies, schemas, decisions without a person's words.
+    #[must_use]
+    pub fn public(content: Vec<u8>) -> Self {
+        Self { hash: Digest::of(&content), content }
+    }
+
+    /// Content of a person. The salt stands before it, so that the hash repeats for the same person and
+    /// means nothing to anybody once the salt is erased.
+    #[must_use]
+    pub fn personal(content: Vec<u8>, salt: &Salt) -> Self {
+        Self { hash: Digest::of_parts(&[salt.salt.as_bytes(), &content]), content }
+    }
+}

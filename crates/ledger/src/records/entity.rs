@@ -1,0 +1,30 @@
+use domain::id::EntityId;
+use domain::{Time, Trust};
+use serde::{Deserialize, Serialize};
+
+use crate::table::record;
+use crate::value::{Cell, Kind, Value, words};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EntityKind {
+    Person,
+    Persona,
+    Agent,
+    Webhook,
+    System,
+}
+words!(EntityKind);
+
+record! {
+    /// Somebody. Erasable.
+    Entity in "entities" by [id], Replace {
+        id: EntityId,
+        kind: EntityKind,
+        name: Option<String>,
+        is_owner: bool,
+        relationship: Option<String>,
+        trust: Option<Trust>,
+        created_at: Time,
+    }
+}

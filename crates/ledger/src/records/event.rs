@@ -1,0 +1,30 @@
+use domain::event::{ContainerKind, Direction};
+use domain::id::{EventId, IdentityId, OriginId, PlaceId};
+use domain::{Digest, Time};
+
+use crate::table::record;
+use crate::value::Seq;
+
+record! {
+    /// Something that came in or went out. For ever, never compacted; sender and place are references
+    /// into erasable tables, body and metadata are blobs.
+    Event in "events" by [id], Append {
+        seq: Seq,
+        id: EventId,
+        /// `{adapter}:{account}:{source_id}`; the same key is the same event.
+        key: String,
+        adapter: String,
+        platform: String,
+        container_kind: ContainerKind,
+        place: PlaceId,
+        sender: IdentityId,
+        direction: Direction,
+        body: Digest,
+        content_type: String,
+        metadata: Option<Digest>,
+        occurred_at: Time,
+        received_at: Time,
+        origin_id: OriginId,
+        answers: Option<EventId>,
+    }
+}

@@ -1,0 +1,62 @@
+//! One file per record type: the struct, its table, its key, its columns. A new kind of record is one
+//! file here and one migration in `ledger-sql`.
+//!
+//! INVARIANT (spine): append-only rows hold ids, digests, times, numbers and words of ours. Texts of
+//! people stand in `blobs`, who and where they are in `entity_identities` and `places`; both can be erased.
+
+mod access;
+mod agent_task;
+mod audit;
+mod blob;
+mod commit;
+mod entity;
+mod event;
+mod identity;
+mod lease;
+mod origin;
+mod place;
+mod reason;
+mod salt;
+mod task_step;
+mod tool_call;
+mod vpol;
+
+pub use access::Access;
+pub use agent_task::AgentTask;
+pub use audit::{AuditEntry, AuditHead};
+pub use blob::Blob;
+pub use commit::Commit;
+pub use entity::{Entity, EntityKind};
+pub use event::Event;
+pub use identity::Identity;
+pub use lease::Lease;
+pub use origin::Origin;
+pub use place::Place;
+pub use reason::Reason;
+pub use salt::Salt;
+pub use task_step::TaskStep;
+pub use tool_call::{CallStatus, ToolCall};
+pub use vpol::Vpol;
+
+use crate::table::{Record, Table};
+
+/// Every table there is, in the order in which they may be copied.
+pub const TABLES: [&Table; 17] = [
+    Commit::TABLE,
+    Blob::TABLE,
+    Salt::TABLE,
+    Entity::TABLE,
+    Identity::TABLE,
+    Place::TABLE,
+    Origin::TABLE,
+    Event::TABLE,
+    Vpol::TABLE,
+    Reason::TABLE,
+    Access::TABLE,
+    Lease::TABLE,
+    AgentTask::TABLE,
+    TaskStep::TABLE,
+    ToolCall::TABLE,
+    AuditEntry::TABLE,
+    AuditHead::TABLE,
+];

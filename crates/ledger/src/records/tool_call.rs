@@ -1,0 +1,43 @@
+use domain::call::ToolId;
+use domain::id::{CallId, OriginId, ReasonId, TaskId, VpolId};
+use domain::{Digest, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::table::record;
+use crate::value::{Cell, Kind, Value, words};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallStatus {
+    /// Authority said no, or wants a person's word; it never ran.
+    Refused,
+    /// Journalled; from here on the effect may have happened.
+    Started,
+    Finished,
+    Failed,
+    /// It may have run, nobody knows, and running it again could do harm.
+    Unknown,
+}
+words!(CallStatus);
+
+record! {
+    /// One call. A projection of the journal, in which its arguments and its result stand at the steps named here.
+    ToolCall in "tool_calls" by [id], Replace {
+        id: CallId,
+        tool_id: ToolId,
+        agent_id: String,
+        task_id: TaskId,
+        r_tag: ReasonId,
+        o_tag: OriginId,
+        vpol_id: VpolId,
+        status: CallStatus,
+        /// Digest of the canonical arguments.
+        input: Digest,
+        /// Digest of the canonical outcome.
+        output: Option<Digest>,
+        /// What every layer said, as a blob.
+        decision: Digest,
+        duration_ms: Option<u64>,
+        timestamp: Time,
+    }
+}

@@ -1,0 +1,52 @@
+use domain::event::Direction;
+use domain::id::EventId;
+
+use crate::committer::Ledger;
+use crate::query::Select;
+use crate::records::{Access, Event};
+use crate::store::StoreError;
+
+impl Ledger {
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn event(&self, id: EventId) -> Result<Option<Event>, StoreError> {
+        self.first(Select::by("id", &id)).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn event_by_key(&self, key: &str) -> Result<Option<Event>, StoreError> {
+        self.first(Select::by("key", &key.to_owned())).await
+    }
+
+    /// Oldest first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn events(&self, limit: u32) -> Result<Vec<Event>, StoreError> {
+        self.select(Select::all().ascending("seq").limit(limit)).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn admission_of(&self, event: EventId) -> Result<Option<Access>, StoreError> {
+        self.first(Select::by("event_id", &event)).await
+    }
+
+    /// The newest event of this adapter, if nobody has decided about it yet. What a killed process left
+    /// between the first and the second barrier is always the newest.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn undecided(&self, adapter: &str) -> Result<Vec<Event>, StoreError> {
+        const LOOK_BACK: u32 = 100;
+        let newest = Select::<Event>::by("adapter", &adapter.to_owned());
+        let mut undecided = Vec::new();
+        for event in self.select(newest.descending("seq").limit(LOOK_BACK)).await? {
+            if event.direction == Direction::In && self.admission_of(event.id).await?.is_none() {
+                undecided.push(event);
+            }
+        }
+        Ok(undecided)
+    }
+}

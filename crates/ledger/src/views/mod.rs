@@ -1,0 +1,11 @@
+//! The ways to read: one file per area, each a handful of questions with a name.
+
+mod audit;
+mod bodies;
+mod events;
+mod ids;
+mod people;
+mod tasks;
+
+pub use audit::{StreamVerdict, Verification};
+pub use ids::Found;

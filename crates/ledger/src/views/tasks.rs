@@ -1,0 +1,63 @@
+use domain::id::{CallId, ReasonId, TaskId};
+use domain::task::Status;
+
+use crate::committer::Ledger;
+use crate::query::Select;
+use crate::records::{AgentTask, Lease, Reason, TaskStep, ToolCall};
+use crate::store::StoreError;
+
+impl Ledger {
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn task(&self, id: TaskId) -> Result<Option<AgentTask>, StoreError> {
+        self.first(Select::by("task_id", &id)).await
+    }
+
+    /// Newest first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn tasks(&self, limit: u32) -> Result<Vec<AgentTask>, StoreError> {
+        self.select(Select::all().descending("created_at").limit(limit)).await
+    }
+
+    /// Newest first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn tasks_in(&self, status: Status, limit: u32) -> Result<Vec<AgentTask>, StoreError> {
+        self.select(Select::by("status", &status).descending("created_at").limit(limit)).await
+    }
+
+    /// The journal, in order.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn steps(&self, task: TaskId) -> Result<Vec<TaskStep>, StoreError> {
+        self.select(Select::by("task", &task).ascending("n")).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn calls_of(&self, task: TaskId) -> Result<Vec<ToolCall>, StoreError> {
+        self.select(Select::by("task_id", &task).ascending("timestamp")).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn call(&self, id: CallId) -> Result<Option<ToolCall>, StoreError> {
+        self.first(Select::by("id", &id)).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn reason(&self, id: ReasonId) -> Result<Option<Reason>, StoreError> {
+        self.first(Select::by("id", &id)).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn lease(&self, subject: &str) -> Result<Option<Lease>, StoreError> {
+        self.first(Select::by("subject", &subject.to_owned())).await
+    }
+}
