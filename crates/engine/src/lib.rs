@@ -1,1 +1,14 @@
+//! What happens next. The task machine takes one input at a time and returns effects as data; the runtime
+//! performs them and feeds the results back as inputs, each of them durable before it is handled here.
+//!
+//! There is no clock, no I/O, no model and no lock in this crate. A crash is: fold the journal again and go on.
+//!
+//! The roles of the control loop (perceiver, planner, executor, validators, solver) are modules of one
+//! machine. They hold no handle on each other: a role returns, the fold hands on, and every message is
+//! part of the step it was said in. What is not here yet: corrections, replanning by gradient, budgets.
+//!
+//! Start reading at [`task::Task::handle`].
 
+pub mod check;
+pub mod plan;
+pub mod task;

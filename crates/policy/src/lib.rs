@@ -1,1 +1,14 @@
+//! Who may do what. Every function here takes facts and returns a decision with its reasons; nothing is
+//! fetched and nothing is done, so each decision can be recomputed later from what was recorded.
+//!
+//! Deny by default: what no rule admits is denied, and the reason says so. Access policies in YAML, grants
+//! and levels join [`admit`] and [`tier`] later.
+//!
+//! INVARIANT (trust-from-outside): no function here takes the text of a message. Nothing in a message can
+//! raise its own trust.
+//!
+//! Start reading at [`admit::admit`].
 
+pub mod admit;
+pub mod tier;
+pub mod vpol;

@@ -1,0 +1,158 @@
+//! Who is this, may they, and how far: the one decision every event gets.
+
+use std::fmt;
+
+use domain::id::EntityId;
+use domain::principal::Principal;
+use domain::{Trust, event};
+use serde::{Deserialize, Serialize};
+
+use crate::vpol::Vpol;
+
+/// What is known about the sender, none of it from the message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    pub adapter: String,
+    /// The person behind the sender's address, if anybody knows.
+    pub entity: Option<EntityFacts>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntityFacts {
+    pub id: EntityId,
+    pub is_owner: bool,
+    /// Set by the owner; it lowers what the kind of principal would give, or raises it.
+    pub trust: Option<Trust>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    Allow,
+    Deny,
+}
+
+/// The explained record of one admission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Admission {
+    pub effect: Effect,
+    pub principal: Principal,
+    pub trust: Trust,
+    /// Globs over tool ids.
+    pub tools: Vec<String>,
+    pub persona: String,
+    /// The authority that is frozen for the chain.
+    pub vpol: String,
+    /// What it was decided from.
+    pub facts: Facts,
+    pub reasons: Vec<Why>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    OwnerAtTheirTerminal,
+    UnknownSender,
+    NoPolicyAdmits,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OwnerAtTheirTerminal => "the owner, at the terminal of the user who owns this house",
+            Self::UnknownSender => "nobody knows whose address this is",
+            Self::NoPolicyAdmits => "no policy admits this sender, so the answer is no",
+        })
+    }
+}
+
+/// The agent that does the owner's work.
+pub const MAIN: &str = "main";
+
+#[must_use]
+pub fn admit(facts: Facts) -> Admission {
+    let principal = principal(&facts);
+    let trust = trust(&principal, facts.entity.as_ref());
+    let (effect, vpol, reasons) = match principal {
+        Principal::Owner { .. } if facts.adapter == event::CLI => {
+            (Effect::Allow, Vpol::DEFAULT_OWNER, vec![Why::OwnerAtTheirTerminal])
+        }
+        Principal::Unknown => {
+            (Effect::Deny, Vpol::DEFAULT_OTHERS, vec![Why::UnknownSender, Why::NoPolicyAdmits])
+        }
+        Principal::Owner { .. } | Principal::Known { .. } | Principal::System => {
+            (Effect::Deny, Vpol::DEFAULT_OTHERS, vec![Why::NoPolicyAdmits])
+        }
+    };
+    let tools = if effect == Effect::Allow { vec!["*".into()] } else { Vec::new() };
+    Admission {
+        effect,
+        principal,
+        trust,
+        tools,
+        persona: MAIN.into(),
+        vpol: vpol.name.into(),
+        facts,
+        reasons,
+    }
+}
+
+fn principal(facts: &Facts) -> Principal {
+    match &facts.entity {
+        Some(EntityFacts { id, is_owner: true, .. }) => Principal::Owner { entity: *id },
+        Some(EntityFacts { id, .. }) => Principal::Known { entity: *id },
+        None => Principal::Unknown,
+    }
+}
+
+/// Defaults of the specification (03 §1); what the owner set for the entity counts before them.
+fn trust(principal: &Principal, entity: Option<&EntityFacts>) -> Trust {
+    let default = match principal {
+        Principal::System => Trust::System,
+        Principal::Owner { .. } => Trust::Operator,
+        Principal::Known { .. } => Trust::Standard,
+        Principal::Unknown => Trust::Untrusted,
+    };
+    entity.and_then(|entity| entity.trust).unwrap_or(default)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Effect, EntityFacts, Facts, Why, admit};
+    use domain::Trust;
+    use domain::id::EntityId;
+
+    fn facts(adapter: &str, is_owner: Option<bool>, trust: Option<Trust>) -> Facts {
+        let entity = is_owner.map(|is_owner| EntityFacts { id: EntityId::from_bits(1), is_owner, trust });
+        Facts { adapter: adapter.into(), entity }
+    }
+
+    #[test]
+    fn deny_comes_first_and_only_the_owner_at_the_terminal_is_let_in() {
+        let table = [
+            ("nobody knows them", facts("mail", None, None), Effect::Deny, Trust::Untrusted),
+            ("unknown, at the terminal", facts("cli", None, None), Effect::Deny, Trust::Untrusted),
+            ("known, by mail", facts("mail", Some(false), None), Effect::Deny, Trust::Standard),
+            (
+                "hostile, by mail",
+                facts("mail", Some(false), Some(Trust::Hostile)),
+                Effect::Deny,
+                Trust::Hostile,
+            ),
+            ("the owner, by mail", facts("mail", Some(true), None), Effect::Deny, Trust::Operator),
+            ("the owner, at the terminal", facts("cli", Some(true), None), Effect::Allow, Trust::Operator),
+        ];
+        for (name, facts, effect, trust) in table {
+            let admission = admit(facts);
+            assert_eq!((admission.effect, admission.trust), (effect, trust), "{name}");
+            assert_eq!(admission.tools.is_empty(), effect == Effect::Deny, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_denial_says_why_and_names_its_authority() {
+        let admission = admit(facts("mail", None, None));
+        assert_eq!(admission.reasons, [Why::UnknownSender, Why::NoPolicyAdmits]);
+        assert_eq!(admission.vpol, "default-others");
+    }
+}
