@@ -1,12 +1,12 @@
 //! Tables for the terminal and for Markdown.
 
-/// The rows, the first of them the header, as a Markdown table with aligned columns.
+/// The rows, the first of them the header, as a Markdown table with aligned columns; the last one, where the sentences are, is not padded.
 pub(crate) fn markdown(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let cell = |row: &[String], column: usize| row.get(column).cloned().unwrap_or_default();
-    let widths: Vec<usize> = (0..columns)
-        .map(|column| rows.iter().map(|row| cell(row, column).chars().count()).max().unwrap_or(0).max(3))
-        .collect();
+    let width = |column| rows.iter().map(|row| cell(row, column).chars().count()).max().unwrap_or(0).max(3);
+    let widths: Vec<usize> =
+        (0..columns).map(|column| if column + 1 == columns { 3 } else { width(column) }).collect();
     let mut lines: Vec<String> = rows
         .iter()
         .map(|row| {
@@ -33,8 +33,13 @@ mod tests {
     #[test]
     fn columns_are_aligned_and_short_rows_filled() {
         let row = |cells: &[&str]| cells.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>();
-        let table = markdown(&[row(&["suite", "s"]), row(&["unit", "12"]), row(&["größe"])]);
-        assert_eq!(table, "| suite | s   |\n| ----- | --- |\n| unit  |  12 |\n| größe |     |");
+        let table = markdown(&[
+            row(&["suite", "s", "why"]),
+            row(&["unit", "12"]),
+            row(&["größe", "7", "a long one"]),
+        ]);
+        let expected = "| suite | s   | why |\n| ----- | --- | --- |\n| unit  |  12 |     |\n| größe |   7 | a long one |";
+        assert_eq!(table, expected);
         assert_eq!(markdown(&[]), "");
     }
 }
