@@ -130,14 +130,14 @@ impl Job {
             match ended {
                 Some((status, _)) if !open => break status,
                 Some((_, at)) if at.elapsed() > GRACE => {
-                    interrupt::kill(group);
+                    interrupt::end(group, || Ok(false))?;
                     interrupt::ended();
                     bail!("`{}` ended and left a process behind that holds its output", line(command));
                 }
                 _ => {}
             }
             if let Some(limit) = self.limit.filter(|limit| limit.started.elapsed() > limit.length) {
-                interrupt::kill(group);
+                interrupt::end(group, || Ok(child.try_wait()?.is_some()))?;
                 child.wait()?;
                 interrupt::ended();
                 bail!("`{}` was killed: {} s are twice the budget", line(command), limit.length.as_secs());

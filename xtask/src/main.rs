@@ -41,6 +41,7 @@ fn dispatch(args: &[String]) -> anyhow::Result<ExitCode> {
     let Some((task, rest)) = args.split_first() else {
         return Ok(help("no task given"));
     };
+    interrupt::pass_on()?;
     match task.as_str() {
         "test" => match suites::select(rest) {
             Ok(selected) => test::run(&selected),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::job::Job;
 use crate::needs::Installer;
 use crate::suites::{Ran, SKIPS_ALLOWED, Suite};
-use crate::{interrupt, table};
+use crate::table;
 
 /// How a suite ended, before CI's rules are applied to it.
 #[derive(Debug)]
@@ -38,7 +38,6 @@ pub(crate) fn in_ci() -> bool {
 }
 
 pub(crate) fn run(selected: &[&'static Suite]) -> anyhow::Result<ExitCode> {
-    interrupt::pass_on()?;
     let job = Job::unlimited()?;
     let mut installer = Installer::default();
     let mut rows = Vec::new();
