@@ -1,1 +1,83 @@
-fn main() {}
+//! The repository's own tasks, started as `cargo xtask <task>`.
+//!
+//! It depends on none of our crates, so that it says what is wrong even when they do not compile. Start reading at
+//! `test.rs` (what runs and how it is judged), `suites.rs` (what there is to run), `tidy/mod.rs` (the rules of the house).
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "xtask is a tool of ours: it starts processes and reads the environment"
+)]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a tool for the terminal: printing is what it does"
+)]
+
+mod bench;
+mod count;
+mod interrupt;
+mod job;
+mod needs;
+mod suites;
+mod table;
+mod test;
+mod tidy;
+mod two_commands;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&args) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(args: &[String]) -> anyhow::Result<ExitCode> {
+    let Some((task, rest)) = args.split_first() else {
+        return Ok(help("no task given"));
+    };
+    interrupt::pass_on()?;
+    match task.as_str() {
+        "test" => match suites::select(rest) {
+            Ok(selected) => test::run(&selected),
+            Err(unknown) => Ok(help(&unknown)),
+        },
+        "tidy" if rest.is_empty() => tidy::run(&job::Job::unlimited()?),
+        "bench" => match bench::rounds(rest) {
+            Ok(rounds) => bench::run(rounds),
+            Err(unknown) => Ok(help(&unknown)),
+        },
+        "peak-rss" => bench::peak_rss(rest),
+        "help" | "--help" | "-h" => {
+            println!("{}", help_text());
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => Ok(help(&format!("unknown task `{}`", args.join(" ")))),
+    }
+}
+
+fn help(problem: &str) -> ExitCode {
+    eprintln!("error: {problem}\n\n{}", help_text());
+    ExitCode::from(2)
+}
+
+fn help_text() -> String {
+    let suites = suites::ALL
+        .iter()
+        .map(|suite| format!("  {:<14}{} ({} s)", suite.name, suite.what, suite.budget.as_secs()))
+        .collect::<Vec<_>>()
+        .join("\n");
+    format!(
+        "usage: cargo xtask <task>\n\n\
+         tasks:\n  \
+         test [suite…]      install what the tests need, run all suites or those named, end with a table\n  \
+         tidy               the rules of the house: edges between crates, file sizes, links\n  \
+         bench [--rounds N] start-up and a whole run, against /bin/true and find in the same run\n\n\
+         suites, with their time budgets:\n{suites}"
+    )
+}

@@ -1,0 +1,211 @@
+//! The suites: what there is to run, what each needs, how long it may take.
+
+use std::time::Duration;
+
+use anyhow::bail;
+
+use crate::job::Job;
+use crate::needs::{From, Need, is_there};
+use crate::{count, tidy, two_commands};
+
+#[derive(Debug)]
+pub(crate) struct Suite {
+    pub(crate) name: &'static str,
+    pub(crate) what: &'static str,
+    /// On a machine with two cores that starts cold. Over it is a failure; at twice of it the commands are killed.
+    pub(crate) budget: Duration,
+    pub(crate) needs: &'static [Need],
+    pub(crate) run: fn(&Job) -> anyhow::Result<Ran>,
+}
+
+/// What a suite that passed has to tell.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ran {
+    pub(crate) tests: Option<u64>,
+    pub(crate) note: String,
+}
+
+/// The skips that CI lets pass, and why each is allowed. Everything else that is skipped fails there.
+pub(crate) const SKIPS_ALLOWED: &[(&str, &str)] = &[
+    ("deny", "cargo-deny is no package of the system; `tidy` checks the banned crates without it"),
+    ("advisories", "the advisory database lies outside the package registries that CI reaches"),
+];
+
+const GIT: Need = Need { what: "git", probe: &["git", "--version"], from: From::Apt(&["git"]) };
+const RUSTFMT: Need = Need {
+    what: "rustfmt",
+    probe: &["cargo", "fmt", "--version"],
+    from: From::Hand("rustup component add rustfmt"),
+};
+const CLIPPY: Need = Need {
+    what: "clippy",
+    probe: &["cargo", "clippy", "--version"],
+    from: From::Hand("rustup component add clippy"),
+};
+const CARGO_DENY: Need = Need {
+    what: "cargo-deny",
+    probe: &["cargo", "deny", "--version"],
+    from: From::Hand("cargo install --locked cargo-deny"),
+};
+const ADVISORY_DATABASE: Need = Need {
+    what: "the advisory database",
+    probe: &["cargo", "deny", "fetch", "db"],
+    from: From::Hand("`cargo deny fetch db` needs the network"),
+};
+
+pub(crate) const ALL: &[Suite] = &[
+    Suite { name: "fmt", what: "the formatting", budget: secs(60), needs: &[RUSTFMT], run: fmt },
+    Suite { name: "tidy", what: "the rules of the house", budget: secs(120), needs: &[GIT], run: tidy_up },
+    Suite { name: "clippy", what: "the lints, as errors", budget: secs(900), needs: &[CLIPPY], run: clippy },
+    Suite { name: "unit", what: "all Rust tests", budget: secs(1500), needs: &[GIT], run: unit },
+    Suite {
+        name: "doc",
+        what: "examples, and what must not compile",
+        budget: secs(900),
+        needs: &[],
+        run: doc,
+    },
+    Suite {
+        name: "deny",
+        what: "licences, bans, sources",
+        budget: secs(120),
+        needs: &[CARGO_DENY],
+        run: deny,
+    },
+    Suite {
+        name: "advisories",
+        what: "known vulnerabilities",
+        budget: secs(120),
+        needs: &[CARGO_DENY, ADVISORY_DATABASE],
+        run: advisories,
+    },
+    Suite {
+        name: "two-commands",
+        what: "the README's request on the real program",
+        budget: secs(600),
+        needs: &[GIT],
+        run: two_commands::run,
+    },
+];
+
+const fn secs(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// The suites of these names in the order given, all of them for none; or which name is unknown.
+pub(crate) fn select(names: &[String]) -> Result<Vec<&'static Suite>, String> {
+    if names.is_empty() {
+        return Ok(ALL.iter().collect());
+    }
+    names
+        .iter()
+        .map(|name| {
+            ALL.iter().find(|suite| suite.name == name).ok_or_else(|| format!("unknown suite `{name}`"))
+        })
+        .collect()
+}
+
+fn fmt(job: &Job) -> anyhow::Result<Ran> {
+    job.run(job.cargo(&["fmt", "--all", "--check"]))?;
+    Ok(Ran::default())
+}
+
+fn tidy_up(job: &Job) -> anyhow::Result<Ran> {
+    let problems = tidy::print(&tidy::check(job)?);
+    if problems > 0 {
+        bail!("{problems} to put right, listed above");
+    }
+    Ok(Ran::default())
+}
+
+fn clippy(job: &Job) -> anyhow::Result<Ran> {
+    job.run(job.cargo(&[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--all-features",
+        "--",
+        "-D",
+        "warnings",
+    ]))?;
+    Ok(Ran::default())
+}
+
+fn unit(job: &Job) -> anyhow::Result<Ran> {
+    if !is_there(job, &["cargo", "nextest", "--version"]) {
+        let output = job.run(job.cargo(&[
+            "test",
+            "--workspace",
+            "--all-features",
+            "--lib",
+            "--bins",
+            "--tests",
+            "--no-fail-fast",
+        ]))?;
+        return some_tests(count::tests(&output.stdout), "cargo-nextest is missing: by plain cargo test");
+    }
+    let mut args = vec!["nextest", "run", "--workspace", "--all-features"];
+    if crate::test::in_ci() {
+        args.extend(["--profile", "ci"]);
+    }
+    let output = job.run(job.cargo(&args))?;
+    some_tests(count::tests(&output.stderr), "")
+}
+
+/// A runner that found nothing to run has not shown anything.
+fn some_tests(tests: Option<u64>, note: &str) -> anyhow::Result<Ran> {
+    match tests {
+        None | Some(0) => bail!("no test ran"),
+        some => Ok(Ran { tests: some, note: note.to_owned() }),
+    }
+}
+
+fn doc(job: &Job) -> anyhow::Result<Ran> {
+    let output = job.run(job.cargo(&["test", "--workspace", "--doc", "--all-features", "--no-fail-fast"]))?;
+    Ok(Ran { tests: count::tests(&output.stdout), note: String::new() })
+}
+
+fn deny(job: &Job) -> anyhow::Result<Ran> {
+    job.run(job.cargo(&["deny", "check", "bans", "licenses", "sources"]))?;
+    Ok(Ran::default())
+}
+
+fn advisories(job: &Job) -> anyhow::Result<Ran> {
+    job.run(job.cargo(&["deny", "check", "advisories"]))?;
+    Ok(Ran::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_budgets_together_fit_into_cis_time() {
+        const CI: Duration = secs(90 * 60);
+        let sum: Duration = ALL.iter().map(|suite| suite.budget).sum();
+        assert!(sum < CI.mul_f64(0.85), "{sum:?}: leave room for the start and the downloads");
+    }
+
+    #[test]
+    fn suites_are_selected_by_name_in_the_order_given() {
+        let names = |selected: Vec<&Suite>| selected.iter().map(|suite| suite.name).collect::<Vec<_>>();
+        assert_eq!(select(&["doc".into(), "unit".into()]).map(names), Ok(vec!["doc", "unit"]));
+        assert_eq!(select(&[]).map(names).map(|names| names.len()), Ok(ALL.len()));
+        assert_eq!(select(&["unit".into(), "nope".into()]).map(names), Err("unknown suite `nope`".into()));
+    }
+
+    #[test]
+    fn every_allowed_skip_is_a_suite_with_a_reason() {
+        for (name, reason) in SKIPS_ALLOWED {
+            assert!(ALL.iter().any(|suite| suite.name == *name), "{name}");
+            assert!(!reason.is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_test_run_without_tests_fails() {
+        assert!(some_tests(None, "").is_err());
+        assert!(some_tests(Some(0), "").is_err());
+        assert_eq!(some_tests(Some(7), "").unwrap(), Ran { tests: Some(7), note: String::new() });
+    }
+}
