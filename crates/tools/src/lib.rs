@@ -14,8 +14,11 @@
 //!
 //! Start reading at [`workspace`].
 
+pub mod found;
+mod search;
 #[cfg(test)]
 mod testing;
+mod text;
 pub mod workspace;
 
 pub use workspace::Workspace;
