@@ -15,6 +15,7 @@
 //! Start reading at [`workspace`].
 
 pub mod found;
+pub mod read;
 mod search;
 #[cfg(test)]
 mod testing;
