@@ -12,14 +12,19 @@
 //! is said in the record.
 //! INVARIANT (bounded): memory depends on the limits, not on how many or how large the files are.
 //!
-//! Start reading at [`workspace`].
+//! Start reading at [`find`], then [`workspace`]; the walk and the search are behind them.
 
+pub mod find;
 pub mod found;
+pub mod glob;
+mod pattern;
 pub mod read;
 mod search;
+mod tally;
 #[cfg(test)]
 mod testing;
 mod text;
+mod walk;
 pub mod workspace;
 
 pub use workspace::Workspace;
