@@ -7,7 +7,7 @@
 //! Nothing here decides whether a call is allowed, writes to a file, starts a process or speaks to the
 //! network. What is found in files is data; it is never run, and never made into a command line.
 //!
-//! INVARIANT (confined): nothing outside the workspace is listed or read, see [`workspace`].
+//! INVARIANT (confined): nothing outside the workspace is listed or shown, see [`workspace`].
 //! INVARIANT (honest-count): a limit shortens the list and never the count, and what could not be read
 //! is said in the record.
 //! INVARIANT (bounded): memory depends on the limits, not on how many or how large the files are.
