@@ -1,0 +1,76 @@
+//! What a search for files gives back: how many there are, and the first of them.
+
+use domain::Time;
+use domain::call::Failure;
+use domain::limits;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// All matching regular files, not only the listed ones.
+    pub count: u64,
+    /// The size of all of them together.
+    pub bytes: u64,
+    /// The first of them in the order that was asked for.
+    pub files: Vec<File>,
+    /// Whether everything could be looked at.
+    pub complete: bool,
+    /// Folders and files that could not be read.
+    pub unreadable: u64,
+    /// What was not looked at on purpose.
+    pub left_out: LeftOut,
+    /// Files whose content was not searched because it is no text.
+    pub binary_skipped: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct File {
+    /// Relative to the workspace, with `/` and without a leading `./`. What is not UTF-8 is replaced.
+    pub path: String,
+    pub bytes: u64,
+    pub modified: Time,
+    /// Only of a search for content.
+    pub matching_lines: Option<u64>,
+    pub first_match: Option<Match>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Match {
+    /// The first line is 1.
+    pub line: u64,
+    /// The line without the white space around it, cut at [`Match::CHARS`].
+    pub text: String,
+}
+
+impl Match {
+    pub const CHARS: usize = 200;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LeftOut {
+    #[serde(rename = "hidden and ignored files")]
+    HiddenAndIgnored,
+}
+
+/// Files that are equal in size or age are ordered by path, byte by byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    #[default]
+    Name,
+    Largest,
+    Newest,
+}
+
+pub(crate) const fn default_limit() -> usize {
+    limits::FOUND_FILES
+}
+
+pub(crate) fn check_limit(limit: usize) -> Result<(), Failure> {
+    if limit <= limits::FOUND_FILES {
+        Ok(())
+    } else {
+        let most = limits::FOUND_FILES;
+        Err(Failure::logical(format!("`limit` is {limit}, but at most {most} files are listed")))
+    }
+}

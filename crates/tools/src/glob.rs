@@ -1,0 +1,169 @@
+//! `glob`: files by a pattern over their path.
+
+use std::path::Path;
+
+use domain::call::Failure;
+use serde::{Deserialize, Serialize};
+
+use crate::found::{self, Found, Order};
+use crate::pattern;
+use crate::tally::Tally;
+use crate::walk::{self, Question};
+use crate::workspace::{self, Workspace};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// Relative to the workspace; `**` stands for any number of folders.
+    pub pattern: String,
+    #[serde(default)]
+    pub order: Order,
+    #[serde(default = "found::default_limit")]
+    pub limit: usize,
+}
+
+/// A pattern whose folder does not exist matches nothing, which is an answer and no failure.
+///
+/// # Errors
+/// If an argument makes no sense, or the pattern leads out of the workspace.
+pub fn run(workspace: &Workspace, args: &Args) -> Result<Found, Failure> {
+    found::check_limit(args.limit)?;
+    workspace::check_plain(&args.pattern)?;
+    let parts: Vec<&str> = args.pattern.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    let glob = pattern::compile(&parts.join("/"))?;
+    let under = workspace.look_up(&literal_folder(&parts))?;
+    let Some(under) = under.filter(|path| path.is_dir()) else {
+        return Ok(Tally::new(args.order, args.limit).into_found());
+    };
+    let question = Question {
+        workspace,
+        under,
+        max_depth: max_depth(&parts),
+        wanted: |path: &Path| glob.is_match(path),
+        contains: None,
+        order: args.order,
+        limit: args.limit,
+    };
+    Ok(walk::find(&question))
+}
+
+/// The folders that the pattern begins with, up to the first one that stands for several.
+fn literal_folder(parts: &[&str]) -> String {
+    let is_literal = |part: &&&str| !part.contains(['*', '?', '[', ']', '{', '}', '\\']);
+    let folders = parts.split_last().map_or(parts, |(_name, folders)| folders);
+    let literal: Vec<&str> = folders.iter().take_while(is_literal).copied().collect();
+    if literal.is_empty() { ".".into() } else { literal.join("/") }
+}
+
+/// As deep as the pattern has parts, if none of its parts can stand for more than one folder.
+fn max_depth(parts: &[&str]) -> Option<usize> {
+    let stretches = |part: &&str| part.contains("**") || part.contains('{');
+    if parts.iter().any(stretches) { None } else { Some(parts.len()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Args, run};
+    use crate::found::Found;
+    use crate::testing::Tree;
+    use domain::call::Failure;
+    use serde_json::{from_value, json, to_value};
+    use std::os::unix::fs::symlink;
+
+    fn glob(tree: &Tree, pattern: &str) -> Result<Found, Failure> {
+        run(tree.workspace(), &from_value(json!({ "pattern": pattern })).unwrap())
+    }
+
+    fn tree() -> Tree {
+        let tree = Tree::new(&[
+            (".gitignore", "ignored/\n*.log\n"),
+            (".github/ci.yml", ""),
+            ("Cargo.toml", ""),
+            ("a/b/c", ""),
+            ("ignored/x.rs", ""),
+            ("src/bin/deep/tool.rs", ""),
+            ("src/bin/tool.rs", ""),
+            ("src/main.log", ""),
+            ("src/main.rs", ""),
+            ("src/sp ace[1].rs", ""),
+        ]);
+        symlink("src", tree.path("link")).unwrap();
+        symlink("/etc", tree.path("out")).unwrap();
+        tree
+    }
+
+    #[test]
+    fn patterns_and_what_they_match() {
+        let all_rs = vec!["src/bin/deep/tool.rs", "src/bin/tool.rs", "src/main.rs", "src/sp ace[1].rs"];
+        let table = [
+            ("**/*.rs", all_rs.clone()),
+            ("src/**/*.rs", all_rs.clone()),
+            ("./src//**/*.rs", all_rs.clone()),
+            ("src/**", all_rs),
+            ("*.rs", vec![]),
+            ("*", vec!["Cargo.toml"]),
+            ("src/*.rs", vec!["src/main.rs", "src/sp ace[1].rs"]),
+            ("src/*/*.rs", vec!["src/bin/tool.rs"]),
+            ("src/**/deep/*", vec!["src/bin/deep/tool.rs"]),
+            ("**/deep/**/tool.rs", vec!["src/bin/deep/tool.rs"]),
+            ("src/{main,bin/tool}.rs", vec!["src/bin/tool.rs", "src/main.rs"]),
+            ("src/bin/tool.rs", vec!["src/bin/tool.rs"]),
+            ("SRC/main.rs", vec![]),
+            ("src/main.???", vec![]),
+            ("src/m[a-b]in.rs", vec!["src/main.rs"]),
+            ("src/sp ace\\[1].rs", vec!["src/sp ace[1].rs"]),
+            ("a?b/c", vec![]), // neither of the two stands for a `/`
+            ("a[!x]b/c", vec![]),
+            ("**/*.log", vec![]),
+            ("**/*.yml", vec![]),
+            ("ignored/*", vec!["ignored/x.rs"]), // named, so it is meant
+            (".github/*.yml", vec![".github/ci.yml"]),
+            ("nowhere/**", vec![]),
+            ("Cargo.toml/*", vec![]),
+            ("link/*", vec![]), // links are not followed
+            ("src", vec![]),    // a folder is no file
+        ];
+        for (pattern, expected) in table {
+            let found = glob(&tree(), pattern).unwrap();
+            let paths: Vec<_> = found.files.iter().map(|file| file.path.as_str()).collect();
+            assert_eq!(paths, expected, "{pattern}");
+            assert_eq!((found.count, found.complete), (expected.len() as u64, true), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn patterns_that_make_no_sense_are_refused() {
+        let long = "{".repeat(2_000);
+        let nested = format!("{}a{}", "{".repeat(500), "}".repeat(500));
+        let table = [
+            ("", "the path is empty; write `.` for the workspace itself"),
+            (".", "the pattern is empty; write it like `*.rs`"),
+            ("../*", "`../*` leads out of the workspace"),
+            ("src/../*", "`src/../*` contains `..`; write the path without it"),
+            ("/etc/*", "`/etc/*` is absolute; write it relative to the workspace"),
+            ("a\0*", "`a\\0*` contains a control character"),
+            (
+                "{a,b",
+                "`{a,b` is no glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)",
+            ),
+            ("out/*", "`out` leads out of the workspace"),
+            (&long, "the pattern has 2000 bytes; 1024 are allowed"),
+        ];
+        for (pattern, message) in table {
+            assert_eq!(glob(&tree(), pattern), Err(Failure::logical(message)), "{pattern}");
+        }
+        assert!(glob(&tree(), &nested).is_err(), "too deep to be compiled, and no panic");
+    }
+
+    #[test]
+    fn the_order_and_the_limit_are_those_of_find_files() {
+        let tree = Tree::new(&[("a", "1"), ("b", "22"), ("c", "22")]);
+        let args: Args = from_value(json!({ "pattern": "*", "order": "largest", "limit": 1 })).unwrap();
+        let found = run(tree.workspace(), &args).unwrap();
+        assert_eq!((found.count, found.bytes, found.files.len()), (3, 5, 1));
+        assert_eq!(found.files[0].path, "b");
+        assert_eq!(to_value(&args).unwrap(), json!({ "pattern": "*", "order": "largest", "limit": 1 }));
+        assert!(from_value::<Args>(json!({ "pattern": "*", "under": "." })).is_err());
+        assert!(run(tree.workspace(), &Args { limit: 1001, ..args }).is_err());
+    }
+}

@@ -1,0 +1,247 @@
+//! `read_file`: the text of one file, or the lines of it that contain something.
+
+#![expect(clippy::disallowed_methods, reason = "files are read here")]
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use domain::call::Failure;
+use domain::limits;
+use serde::{Deserialize, Serialize};
+
+use crate::found::Match;
+use crate::search::{self, CHUNK, Needle};
+use crate::text;
+use crate::workspace::{self, Workspace};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    pub path: String,
+    /// Only the lines that contain this, exactly as it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub containing: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Content {
+    /// Of the file that was read, links followed; relative to the workspace.
+    pub path: String,
+    /// Of the whole file, as the lines are.
+    pub bytes: u64,
+    pub lines: u64,
+    /// The beginning of the file, at most [`limits::READ_BYTES`]; empty if lines were asked for.
+    pub text: String,
+    /// Whether there is more in the file than `text` or `matches` show.
+    pub truncated: bool,
+    /// Whether what is shown is what is there. If not, the bytes that are no UTF-8 were replaced.
+    pub valid_utf8: bool,
+    /// Only if lines were asked for.
+    pub matching_lines: Option<u64>,
+    /// At most [`limits::MATCHING_LINES`].
+    pub matches: Vec<Match>,
+}
+
+/// # Errors
+/// If an argument makes no sense, or the file does not exist or cannot be read.
+pub fn run(workspace: &Workspace, args: &Args) -> Result<Content, Failure> {
+    let containing = args.containing.as_deref().map(|text| Needle::new(text, "containing")).transpose()?;
+    let path = workspace.file(&args.path)?;
+    let content = match containing {
+        Some(needle) => matching_lines(&path, &needle),
+        None => fs::File::open(&path).and_then(|file| beginning(file, limits::READ_BYTES)),
+    };
+    let content = content.map_err(|error| workspace::unreadable(&args.path, &error))?;
+    Ok(Content { path: workspace.relative(&path).to_string_lossy().into_owned(), ..content })
+}
+
+/// The path is filled in by the caller.
+fn matching_lines(path: &Path, needle: &Needle<'_>) -> io::Result<Content> {
+    let mut buffer = needle.buffer(CHUNK);
+    let hits = search::scan(fs::File::open(path)?, needle, limits::MATCHING_LINES, &mut buffer)?;
+    Ok(Content {
+        path: String::new(),
+        bytes: hits.bytes,
+        lines: hits.lines,
+        text: String::new(),
+        truncated: hits.matching > hits.first.len() as u64,
+        valid_utf8: hits.valid_utf8,
+        matching_lines: Some(hits.matching),
+        matches: hits.first,
+    })
+}
+
+/// The path is filled in by the caller. The file is read to its end, because its lines are counted.
+fn beginning(mut file: impl Read, limit: usize) -> io::Result<Content> {
+    let mut head = Vec::new();
+    file.by_ref().take(limit as u64).read_to_end(&mut head)?;
+    let mut size = Size::default();
+    size.add(&head);
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let read = search::fill(&mut file, &mut buffer)?;
+        size.add(buffer.get(..read).unwrap_or_default());
+        if read < CHUNK {
+            break;
+        }
+    }
+    let cut = size.bytes > head.len() as u64;
+    let shown = if cut { text::whole_chars(&head) } else { &head };
+    let valid_utf8 = std::str::from_utf8(shown).is_ok();
+    let mut text = String::from_utf8_lossy(shown).into_owned();
+    // What replaces a byte is longer than the byte.
+    let grown = text.len() > limit;
+    text.truncate(text.floor_char_boundary(limit));
+    Ok(Content {
+        path: String::new(),
+        bytes: size.bytes,
+        lines: size.lines(),
+        text,
+        truncated: cut || grown,
+        valid_utf8,
+        matching_lines: None,
+        matches: Vec::new(),
+    })
+}
+
+#[derive(Debug, Default)]
+struct Size {
+    bytes: u64,
+    line_ends: u64,
+    last: Option<u8>,
+}
+
+impl Size {
+    fn add(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        self.line_ends += search::line_ends(bytes);
+        self.last = bytes.last().copied().or(self.last);
+    }
+
+    /// A last line without a line end is a line too.
+    fn lines(&self) -> u64 {
+        self.line_ends + u64::from(self.last.is_some_and(|byte| byte != b'\n'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Args, Content, beginning, run};
+    use crate::found::Match;
+    use crate::testing::Tree;
+    use domain::call::Failure;
+    use serde_json::{Value, from_value, json, to_value};
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    fn read(tree: &Tree, args: Value) -> Result<Content, Failure> {
+        run(tree.workspace(), &from_value(args).unwrap())
+    }
+
+    #[test]
+    fn the_record_as_the_planner_sees_it() {
+        let tree = Tree::new(&[("src/a.txt", "one\r\n\ttwo\r\nthree")]);
+        symlink("src", tree.path("link")).unwrap();
+        let whole = json!({
+            "path": "src/a.txt",
+            "bytes": 16,
+            "lines": 3,
+            "text": "one\r\n\ttwo\r\nthree",
+            "truncated": false,
+            "valid_utf8": true,
+            "matching_lines": null,
+            "matches": [],
+        });
+        for path in ["src/a.txt", "./src/a.txt", "link/a.txt"] {
+            assert_eq!(to_value(read(&tree, json!({ "path": path })).unwrap()).unwrap(), whole);
+        }
+        let matching = json!({
+            "path": "src/a.txt",
+            "bytes": 16,
+            "lines": 3,
+            "text": "",
+            "truncated": false,
+            "valid_utf8": true,
+            "matching_lines": 2,
+            "matches": [{ "line": 2, "text": "two" }, { "line": 3, "text": "three" }],
+        });
+        let content = read(&tree, json!({ "path": "src/a.txt", "containing": "t" })).unwrap();
+        assert_eq!(to_value(&content).unwrap(), matching);
+        assert_eq!(from_value::<Content>(matching).unwrap(), content);
+    }
+
+    #[test]
+    fn a_file_is_cut_between_two_characters_and_counted_to_its_end() {
+        /// Bytes, lines, text, truncated, valid.
+        type Seen<'a> = (u64, u64, &'a str, bool, bool);
+        let table: [(&[u8], usize, Seen<'_>); 11] = [
+            (b"", 4, (0, 0, "", false, true)),
+            (b"\n", 4, (1, 1, "\n", false, true)),
+            (b"a\nb", 4, (3, 2, "a\nb", false, true)),
+            (b"a\nb\n", 4, (4, 2, "a\nb\n", false, true)),
+            (b"a\nb\nc", 4, (5, 3, "a\nb\n", true, true)),
+            ("aää".as_bytes(), 4, (5, 1, "aä", true, true)),
+            ("ää".as_bytes(), 4, (4, 1, "ää", false, true)),
+            ("a😀\n".as_bytes(), 4, (6, 1, "a", true, true)),
+            (b"a\xffbc", 8, (4, 1, "a\u{fffd}bc", false, false)),
+            (b"a\xc3", 4, (2, 1, "a\u{fffd}", false, false)), // the file itself ends there
+            (b"\xff\xff\xff\xff", 4, (4, 1, "\u{fffd}", true, false)),
+        ];
+        for (bytes, limit, expected) in table {
+            let content = beginning(bytes, limit).unwrap();
+            let seen = (content.bytes, content.lines, &*content.text, content.truncated, content.valid_utf8);
+            assert_eq!(seen, expected, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_large_file_is_read_in_part() {
+        let tree = Tree::new(&[("log", "0123456789abcdef needle\n".repeat(100_000))]);
+        let content = read(&tree, json!({ "path": "log" })).unwrap();
+        let seen = (content.bytes, content.lines, content.text.len(), content.truncated);
+        assert_eq!(seen, (2_400_000, 100_000, 1024 * 1024, true));
+
+        let content = read(&tree, json!({ "path": "log", "containing": "needle" })).unwrap();
+        let seen = (content.matching_lines, content.matches.len(), content.text.len(), content.truncated);
+        assert_eq!(seen, (Some(100_000), 1_000, 0, true));
+        let last = Match { line: 1_000, text: "0123456789abcdef needle".into() };
+        assert_eq!(content.matches.last(), Some(&last));
+    }
+
+    #[test]
+    fn a_binary_file_is_read_too_and_said_to_be_none_of_utf8() {
+        let tree = Tree::new(&[("bin", b"\0needle \xff\n\0")]);
+        let content = read(&tree, json!({ "path": "bin", "containing": "needle" })).unwrap();
+        let seen = (content.lines, content.matching_lines, content.valid_utf8);
+        assert_eq!(seen, (2, Some(1), false));
+        assert_eq!(content.matches, [Match { line: 1, text: "\0needle \u{fffd}".into() }]);
+    }
+
+    #[test]
+    fn what_is_no_file_in_the_workspace_is_refused() {
+        let tree = Tree::new(&[("src/a", "")]);
+        symlink("/etc/passwd", tree.path("passwd")).unwrap();
+        let _socket = UnixListener::bind(tree.path("socket")).unwrap();
+        let table = [
+            (json!({ "path": "src" }), "`src` is a folder, not a file"),
+            (json!({ "path": "socket" }), "`socket` is not a regular file"),
+            (json!({ "path": "passwd" }), "`passwd` leads out of the workspace"),
+            (json!({ "path": "../a" }), "`../a` leads out of the workspace"),
+            (
+                json!({ "path": "/etc/passwd" }),
+                "`/etc/passwd` is absolute; write it relative to the workspace",
+            ),
+            (
+                json!({ "path": "src/a", "containing": "" }),
+                "`containing` is empty; there is nothing to look for",
+            ),
+        ];
+        for (args, message) in table {
+            assert_eq!(read(&tree, args), Err(Failure::logical(message)));
+        }
+        let missing = read(&tree, json!({ "path": "b" }));
+        assert_eq!(missing, Err(Failure::environmental("`b` does not exist in the workspace")));
+        assert!(from_value::<Args>(json!({ "path": "a", "lines": 3 })).is_err());
+    }
+}

@@ -1,0 +1,77 @@
+//! A folder made for one test.
+
+#![expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use domain::Time;
+use tempfile::TempDir;
+
+use crate::workspace::Workspace;
+
+#[derive(Debug)]
+pub(crate) struct Tree {
+    folder: TempDir,
+    workspace: Workspace,
+}
+
+/// When every file of a tree was changed, unless the test says otherwise.
+pub(crate) const CHANGED: u64 = 1_700_000_000;
+
+impl Tree {
+    pub(crate) fn new<C: AsRef<[u8]>>(files: &[(&str, C)]) -> Self {
+        let folder = TempDir::new().unwrap();
+        let workspace = Workspace::new(folder.path().into()).unwrap();
+        let tree = Self { folder, workspace };
+        for (path, content) in files {
+            tree.write(path, content);
+        }
+        tree
+    }
+
+    pub(crate) fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    pub(crate) fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
+        self.folder.path().join(relative)
+    }
+
+    pub(crate) fn write(&self, relative: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        set_changed(&path, CHANGED);
+    }
+
+    pub(crate) fn change(&self, relative: &str, seconds: u64) {
+        set_changed(&self.path(relative), seconds);
+    }
+
+    /// Puts one file, and one more in a folder, where their paths are too long for the kernel to open.
+    /// They get there by moving the folder they are in.
+    pub(crate) fn write_too_deep(&self, file: &str, file_in_folder: &str) {
+        let (long, total) = ("d".repeat(200), 3_990);
+        let mut deep = self.path(&long);
+        while deep.as_os_str().len() + 1 + long.len() < total - 1 {
+            deep.push(&long);
+        }
+        deep.push("d".repeat(total - deep.as_os_str().len() - 1));
+        fs::create_dir_all(&deep).unwrap();
+        for name in [file, file_in_folder] {
+            self.write(format!("moved/{long}{name}"), "x");
+        }
+        fs::rename(self.path("moved"), deep.join("moved")).unwrap();
+    }
+}
+
+pub(crate) fn time(seconds: u64) -> Time {
+    Time::from_micros(i64::try_from(seconds * 1_000_000).unwrap())
+}
+
+fn set_changed(path: &Path, seconds: u64) {
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+    File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+}
