@@ -1,6 +1,6 @@
 //! The built-in tools: finding and reading files inside one workspace.
 //!
-//! Each tool is one function from a [`workspace::Workspace`] and typed arguments to a typed record, or to
+//! [`files`] registers them with the broker, which alone may call them. Behind that, each tool is one function from a [`workspace::Workspace`] and typed arguments to a typed record, or to
 //! the reason why there is none. They block, and look as long as there is something to look at: whoever
 //! calls them gives them a thread and a time-out.
 //!
@@ -12,11 +12,12 @@
 //! is said in the record.
 //! INVARIANT (bounded): memory depends on the limits, not on how many or how large the files are.
 //!
-//! Start reading at [`find`], then [`workspace`]; the walk and the search are behind them.
+//! Start reading at [`files`] and [`find`], then [`workspace`]; the walk and the search are behind them.
 
 pub mod find;
 pub mod found;
 pub mod glob;
+mod handlers;
 mod pattern;
 pub mod read;
 mod search;
@@ -27,4 +28,5 @@ mod text;
 mod walk;
 pub mod workspace;
 
+pub use handlers::files;
 pub use workspace::Workspace;

@@ -1,0 +1,170 @@
+//! From a decision to an authorised call: nothing passes without the receipt of the batch that recorded it.
+
+use std::fmt;
+
+use domain::call::{Call, Failure};
+use domain::id::BatchId;
+use domain::limits::AUTHORISATION;
+use domain::{Time, Trust, canonical};
+use ledger::records::{Blob, CallStatus, Salt, ToolCall};
+use ledger::{Batch, Entry, Receipt};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::decide::{Answer, Decision};
+
+/// Whose call it is, for the records.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    pub agent: &'a str,
+    pub trust: Trust,
+    /// Of the person whose words the chain carries: arguments and results are theirs.
+    pub salt: &'a Salt,
+}
+
+/// A call that may run, with what has to be written down first.
+#[derive(Debug)]
+pub struct Prepared {
+    call: Call,
+    row: ToolCall,
+    blob: Blob,
+    entry: Entry,
+}
+
+/// A call that may not run, with what has to be written down about that.
+#[derive(Debug)]
+pub struct Refused {
+    row: ToolCall,
+    blob: Blob,
+    entry: Entry,
+    why: String,
+}
+
+impl Prepared {
+    /// # Errors
+    /// If the decision is anything but to execute.
+    pub fn new(
+        call: Call,
+        decision: &Decision,
+        context: Context<'_>,
+        now: Time,
+    ) -> Result<Self, Box<Refused>> {
+        let status =
+            if decision.answer == Answer::Execute { CallStatus::Started } else { CallStatus::Refused };
+        let blob = Blob::personal(canonical::bytes(decision).unwrap_or_default(), context.salt);
+        let row = ToolCall {
+            id: call.id,
+            tool_id: call.tool.clone(),
+            agent_id: context.agent.into(),
+            task_id: call.task,
+            r_tag: call.tags.reason,
+            o_tag: call.tags.origin,
+            vpol_id: call.tags.vpol,
+            status,
+            input: personal_digest(&call.args, context.salt),
+            output: None,
+            decision: blob.hash,
+            duration_ms: None,
+            timestamp: now,
+        };
+        let kind = if status == CallStatus::Started { "call.started" } else { "call.refused" };
+        let detail = json!({
+            "tool": call.tool, "task": call.task, "input": row.input, "decision": row.decision, "answer": decision.answer,
+        });
+        let entry = entry(&row, kind, context.trust, now, detail);
+        match status {
+            CallStatus::Started => Ok(Self { call, row, blob, entry }),
+            _ => Err(Box::new(Refused { row, blob, entry, why: decision.to_string() })),
+        }
+    }
+
+    /// Puts the decision and `started` into the batch; its receipt is what opens the door.
+    pub fn enter(self, batch: &mut Batch) -> Pending {
+        batch.put(&self.blob).put(&self.row).audit(self.entry);
+        Pending { call: self.call, row: self.row, batch: batch.id() }
+    }
+}
+
+impl Refused {
+    #[must_use]
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+
+    pub fn enter(self, batch: &mut Batch) {
+        batch.put(&self.blob).put(&self.row).audit(self.entry);
+    }
+}
+
+/// A call whose records are in a batch that is not durable yet.
+#[derive(Debug)]
+pub struct Pending {
+    call: Call,
+    row: ToolCall,
+    batch: BatchId,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this receipt is for another batch than the one that holds the call")]
+pub struct NotCovered;
+
+impl Pending {
+    /// INVARIANT (batch-grows) makes this sound: what was entered into the batch is still in it.
+    ///
+    /// # Errors
+    /// If the receipt is for another batch.
+    pub fn authorize(self, receipt: &Receipt) -> Result<Authorized<Call>, NotCovered> {
+        if receipt.batch() != self.batch {
+            return Err(NotCovered);
+        }
+        let not_after = self.row.timestamp.plus(AUTHORISATION);
+        Ok(Authorized { call: self.call, row: self.row, not_after })
+    }
+}
+
+/// Leave to run this call, once, until `not_after`.
+pub struct Authorized<C> {
+    call: C,
+    pub(crate) row: ToolCall,
+    pub(crate) not_after: Time,
+}
+
+impl fmt::Debug for Authorized<Call> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Authorized").field("call", &self.call.id).field("not_after", &self.not_after).finish()
+    }
+}
+
+impl Authorized<Call> {
+    #[must_use]
+    pub const fn call(&self) -> &Call {
+        &self.call
+    }
+
+    /// The arguments in the handler's own type. The schema layer has checked their form already.
+    ///
+    /// # Errors
+    /// If they do not fit after all.
+    pub fn args<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        T::deserialize(&self.call.args).map_err(|error| Failure::logical(error.to_string()))
+    }
+}
+
+/// The digest of a person's content: means nothing once their salt is erased.
+pub(crate) fn personal_digest<T: serde::Serialize>(value: &T, salt: &Salt) -> domain::Digest {
+    Blob::personal(canonical::bytes(value).unwrap_or_default(), salt).hash
+}
+
+pub(crate) fn entry(row: &ToolCall, kind: &str, trust: Trust, at: Time, detail: serde_json::Value) -> Entry {
+    Entry {
+        at,
+        kind: kind.into(),
+        actor: format!("agent:{}", row.agent_id),
+        subject: row.id.to_string(),
+        trust: Some(trust),
+        origin_id: Some(row.o_tag),
+        reason_id: Some(row.r_tag),
+        vpol_id: Some(row.vpol_id),
+        detail,
+    }
+}
