@@ -1,3 +1,4 @@
+mod answers;
 mod walk;
 mod wordings;
 
