@@ -1,4 +1,5 @@
 mod answers;
+mod properties;
 mod walk;
 mod wordings;
 
