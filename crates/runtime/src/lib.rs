@@ -1,1 +1,22 @@
+//! The journey of an event, and [`App`]: the typed use cases that every surface maps onto.
+//!
+//! `pipeline` reads from top to bottom like the journey in ARCHITECTURE: ingest, admit, then the driver, which lets
+//! the engine decide, executes through the broker, and delivers. Everything is durable before it is acted on.
+//!
+//! It never reads the clock, the environment or a file by itself: what it needs of the machine it runs on comes
+//! through [`Host`], which the program's edge implements.
+//!
+//! Start reading at [`App`], then `pipeline/mod.rs`.
 
+pub mod app;
+mod host;
+mod house;
+mod pipeline;
+mod problem;
+pub mod settings;
+
+pub use app::{App, Parts};
+pub use host::{Finding, Furnished, Host, State, User};
+pub use house::House;
+pub use pipeline::{Surface, Watch};
+pub use problem::{CODES, Code, Problem, page};

@@ -1,7 +1,7 @@
 use domain::id::{IdentityId, PlaceId};
 
 use crate::committer::Ledger;
-use crate::query::Select;
+use crate::query::{Op, Select};
 use crate::records::{Entity, Identity, Place, Salt};
 use crate::store::StoreError;
 
@@ -38,12 +38,24 @@ impl Ledger {
         identifier: &str,
     ) -> Result<Option<Identity>, StoreError> {
         let select = Select::by("platform", &platform.to_owned());
-        self.first(select.filter("identifier", crate::query::Op::Eq, &identifier.to_owned())).await
+        self.first(select.filter("identifier", Op::Eq, &identifier.to_owned())).await
     }
 
     /// # Errors
     /// If the database cannot be read.
     pub async fn salt_of(&self, person: &str) -> Result<Option<Salt>, StoreError> {
         self.first(Select::by("person", &person.to_owned())).await
+    }
+
+    /// The same place as this one, whatever its id.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn place_like(&self, like: &Place) -> Result<Option<Place>, StoreError> {
+        let select = Select::by("platform", &like.platform)
+            .filter("account", Op::Eq, &like.account)
+            .filter("container", Op::Eq, &like.container)
+            .filter("thread", Op::Eq, &like.thread);
+        self.first(select).await
     }
 }

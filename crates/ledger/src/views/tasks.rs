@@ -1,9 +1,9 @@
-use domain::id::{CallId, ReasonId, TaskId};
+use domain::id::{CallId, OriginId, ReasonId, TaskId, VpolId};
 use domain::task::Status;
 
 use crate::committer::Ledger;
-use crate::query::Select;
-use crate::records::{AgentTask, Lease, Reason, TaskStep, ToolCall};
+use crate::query::{Op, Select};
+use crate::records::{AgentTask, Lease, Origin, Reason, TaskStep, ToolCall, Vpol};
 use crate::store::StoreError;
 
 impl Ledger {
@@ -59,5 +59,23 @@ impl Ledger {
     /// If the database cannot be read.
     pub async fn lease(&self, subject: &str) -> Result<Option<Lease>, StoreError> {
         self.first(Select::by("subject", &subject.to_owned())).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn tasks_since(&self, time: domain::Time) -> Result<Vec<AgentTask>, StoreError> {
+        self.select(Select::all().filter("created_at", Op::Ge, &time)).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn origin(&self, id: OriginId) -> Result<Option<Origin>, StoreError> {
+        self.first(Select::by("id", &id)).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn vpol(&self, id: VpolId) -> Result<Option<Vpol>, StoreError> {
+        self.first(Select::by("vpol_id", &id)).await
     }
 }

@@ -1,0 +1,107 @@
+//! The events ledger: taking events in from adapters, and listing them.
+
+use domain::Time;
+use domain::event::{Direction, Incoming};
+use domain::id::EventId;
+use domain::limits::EVENT_BODY_BYTES;
+use ledger::records::Event;
+use serde::Serialize;
+
+use super::App;
+use crate::pipeline;
+use crate::problem::Problem;
+
+/// The answer to an adapter, given only once the event is durable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Receipt {
+    pub key: String,
+    pub id: EventId,
+    pub new: bool,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct EventLine {
+    pub seq: Option<i64>,
+    pub id: EventId,
+    #[serde(skip)]
+    pub short: String,
+    pub key: String,
+    pub platform: String,
+    pub direction: Direction,
+    pub sender: Option<String>,
+    pub content: Option<String>,
+    pub content_type: String,
+    pub occurred_at: Time,
+    pub received_at: Time,
+    pub answers: Option<EventId>,
+}
+
+/// Why a line did not become an event; the lines after it are read all the same.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadLine {
+    #[error("not an event: {0}")]
+    NotAnEvent(String),
+    #[error("{0}")]
+    Unusable(#[from] domain::event::NotAnEvent),
+    #[error("the content is longer than {EVENT_BODY_BYTES} bytes")]
+    TooLong,
+}
+
+impl App {
+    /// Takes one event in. What is done with it is for whoever drives the house.
+    ///
+    /// # Errors
+    /// Inside: what is wrong with the line. Outside: the ledger failed, and nothing more can be taken in.
+    pub async fn ingest(&self, line: &str) -> Result<Result<Receipt, BadLine>, Problem> {
+        let incoming: Incoming = match serde_json::from_str(line) {
+            Ok(incoming) => incoming,
+            Err(error) => return Ok(Err(BadLine::NotAnEvent(error.to_string()))),
+        };
+        if let Err(unusable) = incoming.check() {
+            return Ok(Err(unusable.into()));
+        }
+        if incoming.content.len() > EVENT_BODY_BYTES {
+            return Ok(Err(BadLine::TooLong));
+        }
+        let desk = self.desk().await?;
+        let speaker = || pipeline::sender(&desk, incoming.platform(), &incoming.sender);
+        let ingested = pipeline::ingest(&desk, &incoming, speaker).await?;
+        Ok(Ok(Receipt { key: ingested.event.key, id: ingested.event.id, new: ingested.new }))
+    }
+
+    /// Oldest first.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub async fn events(&self, limit: u32) -> Result<Vec<EventLine>, Problem> {
+        let mut lines = Vec::new();
+        for event in self.ledger().await?.events(limit).await? {
+            lines.push(self.event_line(event).await?);
+        }
+        Ok(lines)
+    }
+
+    pub(super) async fn event_line(&self, event: Event) -> Result<EventLine, Problem> {
+        let ledger = self.ledger().await?;
+        let sender = ledger.identity(event.sender).await?.map(|identity| identity.identifier);
+        let content = ledger.text(&event.body).await?;
+        let short = self.short(event.id).await?;
+        let Event {
+            seq, id, key, platform, direction, content_type, occurred_at, received_at, answers, ..
+        } = event;
+        Ok(EventLine {
+            seq: seq.0,
+            id,
+            short,
+            key,
+            platform,
+            direction,
+            sender,
+            content,
+            content_type,
+            occurred_at,
+            received_at,
+            answers,
+        })
+    }
+}

@@ -1,0 +1,179 @@
+//! The house itself: where it is, how it is set, whether it is well, what needs its owner.
+
+use domain::event::CLI;
+use domain::task::Status;
+use serde::Serialize;
+
+use super::{App, AuditReport};
+use crate::host::{Finding, Furnished, State};
+use crate::problem::{Code, Problem, page};
+use crate::settings::Settings;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Paths {
+    pub settings: String,
+    pub data: String,
+    pub database: String,
+    pub keys: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct StatusReport {
+    /// Tasks that were begun and not finished.
+    pub unfinished: Vec<super::TaskLine>,
+    /// Requests that were written down and not looked at yet.
+    pub undecided: Vec<super::EventLine>,
+    pub today: usize,
+    pub stopped_today: usize,
+    pub audit: AuditReport,
+    pub warnings: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Diagnosis {
+    pub healthy: bool,
+    pub findings: Vec<Finding>,
+}
+
+/// The meaning of a code, or of what an id names.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Explained {
+    Code { code: Code, page: &'static str },
+    Decision(Box<super::Why>),
+}
+
+impl App {
+    #[must_use]
+    pub fn paths(&self) -> Paths {
+        let house = &self.parts.house;
+        Paths {
+            settings: house.settings_file().display().to_string(),
+            data: house.data.display().to_string(),
+            database: house.database().display().to_string(),
+            keys: house.keys().display().to_string(),
+        }
+    }
+
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.parts.settings
+    }
+
+    #[must_use]
+    pub const fn zone(&self) -> &jiff::tz::TimeZone {
+        &self.parts.zone
+    }
+
+    /// Sets the house up; on a complete house it changes nothing.
+    ///
+    /// # Errors
+    /// If something cannot be made.
+    pub async fn init(&self) -> Result<Furnished, Problem> {
+        let mut furnished = self.parts.host.furnish()?;
+        let fresh = self
+            .parts
+            .host
+            .inspect()
+            .iter()
+            .any(|finding| finding.name == "database" && finding.state != State::Ok);
+        self.ledger().await?;
+        if fresh {
+            furnished.made.push(self.paths().database);
+        }
+        Ok(furnished)
+    }
+
+    /// What needs the owner first.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub async fn status(&self) -> Result<StatusReport, Problem> {
+        const SHOWN: u32 = 20;
+        let ledger = self.ledger().await?;
+        let mut unfinished = Vec::new();
+        for task in ledger.tasks_in(Status::Running, SHOWN).await? {
+            unfinished.push(self.task_line(task).await?);
+        }
+        let mut undecided = Vec::new();
+        for event in ledger.undecided(CLI).await? {
+            undecided.push(self.event_line(event).await?);
+        }
+        let midnight = self.midnight();
+        let today = ledger.tasks_since(midnight).await?;
+        let stopped_today = today.iter().filter(|task| task.status == Status::Stopped).count();
+        let findings = self.parts.host.inspect();
+        let warnings =
+            findings.into_iter().filter(|finding| finding.state != State::Ok).map(|finding| finding.what);
+        Ok(StatusReport {
+            unfinished,
+            undecided,
+            today: today.len(),
+            stopped_today,
+            audit: self.audit_verify().await?,
+            warnings: warnings.collect(),
+        })
+    }
+
+    /// The beginning of today, where the owner lives.
+    fn midnight(&self) -> domain::Time {
+        let now = self.parts.clock.now();
+        let day = jiff::Timestamp::from_microsecond(now.micros())
+            .ok()
+            .map(|stamp| stamp.to_zoned(self.parts.zone.clone()));
+        let start = day.and_then(|day| day.start_of_day().ok());
+        start.map_or(now, |start| domain::Time::from_micros(start.timestamp().as_microsecond()))
+    }
+
+    /// Looks at everything, and says what to do about what it finds. It changes nothing but opening the ledger
+    /// where there is one.
+    pub async fn doctor(&self) -> Diagnosis {
+        let mut findings = self.parts.host.inspect();
+        if findings.iter().all(|finding| finding.name != "database" || finding.state == State::Ok) {
+            findings.extend(self.examine_ledger().await);
+        }
+        let healthy = findings.iter().all(|finding| finding.state != State::Bad);
+        Diagnosis { healthy, findings }
+    }
+
+    async fn examine_ledger(&self) -> Vec<Finding> {
+        let bad = |name, problem: Problem| Finding {
+            name,
+            state: State::Bad,
+            what: problem.what.clone(),
+            remedy: Some(format!("regent explain {}", problem.code)),
+        };
+        let ok = |name, what| Finding { name, state: State::Ok, what, remedy: None };
+        let ledger = match self.ledger().await {
+            Ok(ledger) => ledger,
+            Err(problem) => return vec![bad("ledger", problem)],
+        };
+        let ledger = match ledger.describe().await {
+            Ok(what) => ok("ledger", what),
+            Err(error) => return vec![bad("ledger", error.into())],
+        };
+        let audit = match self.audit_verify().await {
+            Ok(report) if report.consistent => ok("audit", format!("{} entries, consistent", report.entries)),
+            Ok(report) => {
+                let fault = report.streams.into_iter().find_map(|stream| stream.fault).unwrap_or_default();
+                bad("audit", Problem::new(Code::AUDIT_BROKEN, fault))
+            }
+            Err(problem) => bad("audit", problem),
+        };
+        vec![ledger, audit]
+    }
+
+    /// # Errors
+    /// If there is no such code, or nothing is called like this.
+    pub async fn explain(&self, what: &str) -> Result<Explained, Problem> {
+        if let Some(code) = Code::parse(what) {
+            let page = page(code).unwrap_or_default();
+            return Ok(Explained::Code { code, page });
+        }
+        if what.starts_with(['R', 'r']) && what.chars().nth(1).is_some_and(|c| c.is_ascii_digit()) {
+            return Err(Problem::new(Code::NO_SUCH_CODE, format!("there is no code `{what}`"))
+                .remedy("regent explain R2001"));
+        }
+        Ok(Explained::Decision(Box::new(self.why(what).await?)))
+    }
+}

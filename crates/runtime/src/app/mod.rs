@@ -1,0 +1,89 @@
+//! The typed use cases. A surface (the command line now; HTTP, chat and MCP later) turns its input into one of these
+//! calls and shows what comes back; it adds no behaviour of its own.
+
+mod audit;
+mod events;
+mod house;
+mod ids;
+mod run;
+mod tasks;
+mod why;
+
+use std::sync::Arc;
+
+use domain::probe::Probe;
+use domain::{Clock, IdSource};
+use ledger::Ledger;
+use tokio::sync::OnceCell;
+
+use crate::host::Host;
+use crate::house::House;
+use crate::pipeline::Desk;
+use crate::problem::Problem;
+use crate::settings::Settings;
+
+pub use audit::{AuditLine, AuditReport, StreamReport};
+pub use events::{EventLine, Receipt};
+pub use house::{Diagnosis, Explained, Paths, StatusReport};
+pub use run::{Report, Request};
+pub use tasks::{CallLine, StepLine, TaskLine, TaskView};
+pub use why::{Branch, Proof, Why};
+
+/// What the program's edge brings along.
+pub struct Parts {
+    pub house: House,
+    pub settings: Settings,
+    pub host: Arc<dyn Host>,
+    pub clock: Arc<dyn Clock>,
+    pub ids: Arc<dyn IdSource>,
+    pub probe: Arc<dyn Probe>,
+    /// The zone that times are shown in.
+    pub zone: jiff::tz::TimeZone,
+}
+
+pub struct App {
+    parts: Parts,
+    ledger: OnceCell<Arc<Ledger>>,
+}
+
+impl std::fmt::Debug for Parts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parts")
+            .field("house", &self.house)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App").field("house", &self.parts.house).finish_non_exhaustive()
+    }
+}
+
+impl App {
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        Self { parts, ledger: OnceCell::new() }
+    }
+
+    /// The ledger, opened when the first use case needs it.
+    async fn ledger(&self) -> Result<&Arc<Ledger>, Problem> {
+        self.ledger.get_or_try_init(async || self.parts.host.open().await.map(Arc::new)).await
+    }
+
+    async fn desk(&self) -> Result<Desk, Problem> {
+        Ok(Desk {
+            ledger: Arc::clone(self.ledger().await?),
+            clock: Arc::clone(&self.parts.clock),
+            ids: Arc::clone(&self.parts.ids),
+            probe: Arc::clone(&self.parts.probe),
+        })
+    }
+
+    /// How many durable transactions this process has waited for.
+    #[must_use]
+    pub fn barriers(&self) -> u64 {
+        self.ledger.get().map_or(0, |ledger| ledger.barriers())
+    }
+}

@@ -1,0 +1,117 @@
+//! What ran, what waits.
+
+use domain::task::{FinalResult, Status};
+use domain::{Time, id::TaskId};
+use engine::task::Step;
+use ledger::Found;
+use ledger::records::{AgentTask, CallStatus, ToolCall};
+use serde::Serialize;
+
+use super::App;
+use crate::pipeline;
+use crate::problem::{Code, Problem};
+
+#[derive(Clone, Debug, Serialize)]
+pub struct TaskLine {
+    pub task: TaskId,
+    #[serde(skip)]
+    pub short: String,
+    pub status: Status,
+    pub task_class: Option<String>,
+    pub created_at: Time,
+    pub completed_at: Option<Time>,
+    pub steps: u64,
+    /// The request, word for word; nothing if it was erased.
+    pub request: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct CallLine {
+    pub call: domain::id::CallId,
+    #[serde(skip)]
+    pub short: String,
+    pub tool: domain::call::ToolId,
+    pub status: CallStatus,
+    pub duration_ms: Option<u64>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct StepLine {
+    pub n: u64,
+    pub at: Time,
+    pub input: &'static str,
+}
+
+/// A task with its journal, its calls and its result.
+#[derive(Clone, Debug, Serialize)]
+pub struct TaskView {
+    #[serde(flatten)]
+    pub line: TaskLine,
+    pub plan: Vec<String>,
+    pub calls: Vec<CallLine>,
+    pub journal: Vec<StepLine>,
+    pub result: Option<FinalResult>,
+}
+
+impl App {
+    /// Newest first.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub async fn tasks(&self, limit: u32) -> Result<Vec<TaskLine>, Problem> {
+        let mut lines = Vec::new();
+        for task in self.ledger().await?.tasks(limit).await? {
+            lines.push(self.task_line(task).await?);
+        }
+        Ok(lines)
+    }
+
+    /// # Errors
+    /// If there is no such task, or the ledger cannot be read.
+    pub async fn task(&self, id: &str) -> Result<TaskView, Problem> {
+        let Found::Task(task) = self.find(id).await? else {
+            return Err(
+                Problem::new(Code::NO_SUCH_ID, format!("`{id}` is not a task")).remedy("regent tasks list")
+            );
+        };
+        let ledger = self.ledger().await?;
+        let steps = pipeline::load(ledger, task.task_id).await?;
+        let folded = pipeline::fold(&steps)?;
+        let mut calls = Vec::new();
+        for call in ledger.calls_of(task.task_id).await? {
+            calls.push(self.call_line(call).await?);
+        }
+        let plan = folded
+            .plan()
+            .map_or_else(Vec::new, |plan| plan.subtasks.iter().map(|s| s.intent.text.clone()).collect());
+        let journal = steps
+            .iter()
+            .map(|Step { n, at, input, .. }| StepLine { n: *n, at: *at, input: input.name() })
+            .collect();
+        let result = folded.result().cloned();
+        Ok(TaskView { line: self.task_line(*task).await?, plan, calls, journal, result })
+    }
+
+    pub(super) async fn task_line(&self, task: AgentTask) -> Result<TaskLine, Problem> {
+        let ledger = self.ledger().await?;
+        let event = ledger.event(task.payload).await?;
+        let request = match event {
+            Some(event) => ledger.text(&event.body).await?,
+            None => None,
+        };
+        let short = self.short(task.task_id).await?;
+        let AgentTask { task_id, status, task_class, created_at, completed_at, steps, .. } = task;
+        Ok(TaskLine { task: task_id, short, status, task_class, created_at, completed_at, steps, request })
+    }
+
+    async fn call_line(&self, call: ToolCall) -> Result<CallLine, Problem> {
+        let short = self.short(call.id).await?;
+        Ok(CallLine {
+            call: call.id,
+            short,
+            tool: call.tool_id,
+            status: call.status,
+            duration_ms: call.duration_ms,
+        })
+    }
+}

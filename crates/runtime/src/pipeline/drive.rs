@@ -1,0 +1,324 @@
+//! Drive: the engine says what happens next, and this makes it happen, durably.
+//!
+//! Each round: answer what needs nobody outside (reflexes, the broker's decisions), commit everything that came of
+//! it in one batch, and only then run the calls that the batch authorised. INVARIANT (durable-first): no effect
+//! becomes visible before the batch that authorised it is durable.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use broker::{Asker, Broker, Context, Finished, Pending, Prepared, Registry};
+use domain::Time;
+use domain::ask::{Ask, Reply};
+use domain::call::Call;
+use domain::event::Direction;
+use domain::limits::LEASE;
+use domain::task::{FinalResult, Status};
+use engine::task::{DELIVER, Effect, Input, Opening, Ruling, Step, Task};
+use ledger::records::{Blob, CallStatus, Event, Lease, Salt};
+use ledger::value::Seq;
+use ledger::{Batch, Entry, Receipt};
+use llm::Reflex;
+use serde_json::json;
+
+use super::deliver::Deliver;
+use super::{Desk, Person, Surface, journal};
+use crate::problem::{Code, Problem};
+
+/// Told of every step once it is durable, never before.
+pub type Watch = Arc<dyn Fn(&Step) + Send + Sync>;
+
+/// One task being driven by this process.
+pub(crate) struct Driver {
+    desk: Desk,
+    broker: Broker,
+    watch: Watch,
+    task: Task,
+    event: Event,
+    salt: Salt,
+    /// The agent, as somebody who answers.
+    agent: Person,
+    created_at: Time,
+    epoch: u64,
+    batch: Batch,
+    /// Effects that nobody has looked at yet.
+    waiting: VecDeque<Effect>,
+    /// Calls whose records are in the batch.
+    pending: Vec<Pending>,
+    /// Steps that are in the batch and not durable yet.
+    unseen: Vec<Step>,
+}
+
+/// What a driven task came to.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) status: Status,
+    pub(crate) result: Option<FinalResult>,
+    /// Whether anything was left to do.
+    pub(crate) worked: bool,
+}
+
+/// What a driver needs besides the task itself.
+pub(crate) struct Setting {
+    pub(crate) desk: Desk,
+    pub(crate) surface: Arc<dyn Surface>,
+    pub(crate) watch: Watch,
+    pub(crate) holder: String,
+    pub(crate) event: Event,
+    pub(crate) salt: Salt,
+    pub(crate) agent: Person,
+}
+
+impl Driver {
+    /// A new task. `batch` already holds the admission that lets it in.
+    pub(crate) fn open(setting: Setting, opening: Opening, mut batch: Batch) -> Result<Self, Problem> {
+        let subject = opening.task.to_string();
+        let now = setting.desk.now();
+        let lease = Lease {
+            subject: subject.clone(),
+            epoch: 1,
+            holder: setting.holder.clone(),
+            until: now.plus(LEASE),
+        };
+        batch.expect_epoch(subject, 0).put(&lease);
+        batch.audit(entry(&opening, "task.opened", now, json!({ "event": setting.event.id })));
+        setting.agent.enter(&mut batch);
+        let (task, step) = Task::open(opening, now);
+        let mut driver = Self::new(setting, task, batch, 1, now)?;
+        driver.journal(step)?;
+        Ok(driver)
+    }
+
+    /// A task that another process left behind. Its epoch rises, so whatever the other one still tries is refused.
+    pub(crate) async fn take_over(setting: Setting, steps: &[Step], lease: Lease) -> Result<Self, Problem> {
+        let task = journal::fold(steps)?;
+        let created_at = steps.first().map_or(lease.until, |step| step.at);
+        let epoch = lease.epoch + 1;
+        let mut batch = setting.desk.batch();
+        let until = setting.desk.now().plus(LEASE);
+        batch.expect_epoch(lease.subject.clone(), lease.epoch);
+        batch.put(&Lease { epoch, holder: setting.holder.clone(), until, ..lease });
+        setting.agent.enter(&mut batch);
+        let mut driver = Self::new(setting, task, batch, epoch, created_at)?;
+        driver.feed(Input::TakenOver)?;
+        driver.settle_unknown().await?;
+        Ok(driver)
+    }
+
+    fn new(
+        setting: Setting,
+        task: Task,
+        batch: Batch,
+        epoch: u64,
+        created_at: Time,
+    ) -> Result<Self, Problem> {
+        let Setting { desk, surface, watch, holder: _, event, salt, agent } = setting;
+        let registry = registry(&task, surface)?;
+        let broker = Broker::new(registry, Arc::clone(&desk.clock), Arc::clone(&desk.probe));
+        let (waiting, pending, unseen) = (VecDeque::new(), Vec::new(), Vec::new());
+        Ok(Self {
+            desk,
+            broker,
+            watch,
+            task,
+            event,
+            salt,
+            agent,
+            created_at,
+            epoch,
+            batch,
+            waiting,
+            pending,
+            unseen,
+        })
+    }
+
+    /// Until the task is over. If this future is dropped, everything that is durable stays, and `resume` goes on.
+    pub(crate) async fn drive(mut self) -> Result<Ended, Problem> {
+        loop {
+            while let Some(effect) = self.waiting.pop_front() {
+                match effect {
+                    Effect::Ask(ask) => self.answer(&ask)?,
+                    Effect::Call(call) => self.rule(call)?,
+                }
+            }
+            let receipt = self.commit().await?;
+            if self.pending.is_empty() {
+                return Ok(Ended {
+                    status: self.task.status(),
+                    result: self.task.result().cloned(),
+                    worked: true,
+                });
+            }
+            for finished in self.run(&receipt).await? {
+                self.finish(&finished)?;
+            }
+        }
+    }
+
+    /// The reflexes answer in place. A model that is asked over a network will be a call like any other.
+    fn answer(&mut self, ask: &Ask) -> Result<(), Problem> {
+        let reply = Reflex.answer(ask);
+        self.feed(match (ask, reply) {
+            (_, Reply::Perceived(perception)) => Input::Perceived(perception),
+            (_, Reply::Planned(plan)) => Input::Planned(plan),
+            (Ask::Act { number, .. }, Reply::Acted(action)) => Input::Acted { subtask: *number, action },
+            (_, Reply::Acted(_)) => {
+                return Err(Problem::new(Code::INTERNAL, "the provider answered another question"));
+            }
+        })
+    }
+
+    /// Asks the broker, and enters what it says.
+    fn rule(&mut self, call: Call) -> Result<(), Problem> {
+        let opening = self.task.opening();
+        let asker = Asker {
+            principal: &opening.principal,
+            trust: opening.trust,
+            allowed: &opening.tools,
+            request: &opening.request,
+        };
+        let decision = self.broker.authorize(&call, &asker);
+        let id = call.id;
+        let context = Context { agent: &opening.agent, trust: opening.trust, salt: &self.salt };
+        let ruling = match Prepared::new(call, &decision, context, self.desk.now()) {
+            Ok(prepared) => {
+                self.pending.push(prepared.enter(&mut self.batch));
+                Ruling::Execute
+            }
+            Err(refused) => {
+                let why = refused.why().to_owned();
+                refused.enter(&mut self.batch);
+                Ruling::Refused { why }
+            }
+        };
+        self.feed(Input::Ruled { call: id, ruling })
+    }
+
+    async fn run(&mut self, receipt: &Receipt) -> Result<Vec<Finished>, Problem> {
+        let mut running = tokio::task::JoinSet::new();
+        for pending in self.pending.drain(..) {
+            let authorized = pending
+                .authorize(receipt)
+                .map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
+            let broker = self.broker.clone();
+            running.spawn(async move { broker.execute(authorized).await });
+        }
+        Ok(running.join_all().await)
+    }
+
+    fn finish(&mut self, finished: &Finished) -> Result<(), Problem> {
+        let opening = self.task.opening();
+        let context = Context { agent: &opening.agent, trust: opening.trust, salt: &self.salt };
+        finished.enter(context, &mut self.batch);
+        if finished.call.tool.as_str() == DELIVER && finished.outcome.is_ok() {
+            self.sent(&finished.call);
+        }
+        self.feed(Input::Returned { call: finished.call.id, outcome: finished.outcome.clone() })
+    }
+
+    /// The loop closes: the answer is an event again.
+    fn sent(&mut self, call: &Call) {
+        let now = self.desk.now();
+        let result = self.task.result();
+        let text = result.map_or("", |result| result.text.as_str());
+        let body = Blob::personal(text.as_bytes().to_vec(), &self.salt);
+        let event = Event {
+            seq: Seq(None),
+            id: self.desk.id(),
+            key: format!("{}:{}", self.event.adapter, call.id),
+            sender: self.agent.identity.id,
+            direction: Direction::Out,
+            body: body.hash,
+            content_type: "text/plain".into(),
+            metadata: None,
+            occurred_at: now,
+            received_at: now,
+            answers: Some(self.event.id),
+            ..self.event.clone()
+        };
+        let detail = json!({ "answers": self.event.id, "body": event.body, "call": call.id });
+        let mut entry = entry(self.task.opening(), "event.sent", now, detail);
+        entry.subject = event.id.to_string();
+        self.batch.put(&body).put(&event).audit(entry);
+    }
+
+    fn feed(&mut self, input: Input) -> Result<(), Problem> {
+        let step = self
+            .task
+            .handle(input, self.desk.now())
+            .map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
+        self.journal(step)
+    }
+
+    fn journal(&mut self, step: Step) -> Result<(), Problem> {
+        journal::enter(&step, self.task.opening(), self.epoch, &self.salt, &mut self.batch)?;
+        self.waiting.extend(step.effects.iter().cloned());
+        self.unseen.push(step);
+        Ok(())
+    }
+
+    /// Makes the round durable. Only then is anybody told, and only then may anything run.
+    async fn commit(&mut self) -> Result<Receipt, Problem> {
+        let now = self.desk.now();
+        self.batch.put(&journal::projection(&self.task, &self.event, self.created_at, now));
+        if self.task.status() != Status::Running {
+            let directive = self.task.result().map(|result| result.directive);
+            let detail =
+                json!({ "status": self.task.status(), "directive": directive, "steps": self.task.steps() });
+            self.batch.audit(entry(self.task.opening(), "task.ended", now, detail));
+        }
+        let mut next = self.desk.batch();
+        next.fence(self.task.id().to_string(), self.epoch);
+        let receipt = self.desk.ledger.commit(std::mem::replace(&mut self.batch, next)).await?;
+        self.unseen.drain(..).for_each(|step| (self.watch)(&step));
+        Ok(receipt)
+    }
+
+    /// Calls that the process before us had started and that must not be run twice: their fate is unknown, and
+    /// that is what the task is told. What only reads, or does the same twice, is simply asked for again.
+    async fn settle_unknown(&mut self) -> Result<(), Problem> {
+        for effect in std::mem::take(&mut self.waiting) {
+            let Effect::Call(call) = &effect else {
+                self.waiting.push_back(effect);
+                continue;
+            };
+            let harmless =
+                self.broker.registry().spec(&call.tool).is_none_or(broker::ToolSpec::may_run_again);
+            let row = self.desk.ledger.call(call.id).await?;
+            match row.filter(|row| !harmless && row.status == CallStatus::Started) {
+                None => self.waiting.push_back(effect),
+                Some(row) => self.finish(&Finished::unknown(call.clone(), row, self.desk.now()))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The tools of this task: files of its workspace, and the way back to whoever asked.
+fn registry(task: &Task, surface: Arc<dyn Surface>) -> Result<Registry, Problem> {
+    let path = PathBuf::from(&task.opening().workspace);
+    let workspace = tools::Workspace::new(path).map_err(|failure| {
+        Problem::new(Code::WORKSPACE, format!("the workspace cannot be used: {}", failure.message))
+            .safe("nothing was done")
+    })?;
+    let files = tools::files(&Arc::new(workspace));
+    let deliver =
+        Deliver::new(surface).ok_or_else(|| Problem::new(Code::INTERNAL, "there is no way to deliver"))?;
+    Ok(files.with(Arc::new(deliver)))
+}
+
+fn entry(opening: &Opening, kind: &str, at: Time, detail: serde_json::Value) -> Entry {
+    Entry {
+        at,
+        kind: kind.into(),
+        actor: format!("agent:{}", opening.agent),
+        subject: opening.task.to_string(),
+        trust: Some(opening.trust),
+        origin_id: Some(opening.tags.origin),
+        reason_id: Some(opening.tags.reason),
+        vpol_id: Some(opening.tags.vpol),
+        detail,
+    }
+}

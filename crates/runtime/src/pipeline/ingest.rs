@@ -1,0 +1,113 @@
+//! Ingest: the event is written down before anything else looks at it. From here on it cannot be lost.
+
+use domain::event::{Direction, Incoming};
+use ledger::records::{Blob, Event, Origin, Place};
+use ledger::value::Seq;
+use ledger::{CommitError, Entry, Refusal};
+use serde_json::json;
+
+use super::{Desk, Person};
+use crate::problem::Problem;
+
+/// An event that is durable.
+#[derive(Clone, Debug)]
+pub(crate) struct Ingested {
+    pub(crate) event: Event,
+    /// Whether it was written now; the same key twice is the same event.
+    pub(crate) new: bool,
+}
+
+/// How often to look again when another process wrote the same person or place at the same moment.
+const TRIES: usize = 4;
+
+pub(crate) async fn ingest<P>(
+    desk: &Desk,
+    incoming: &Incoming,
+    speaker: impl Fn() -> P,
+) -> Result<Ingested, Problem>
+where
+    P: Future<Output = Result<Person, ledger::StoreError>>,
+{
+    let key = incoming.key();
+    for tried in 1.. {
+        if let Some(event) = desk.ledger.event_by_key(&key).await? {
+            return Ok(Ingested { event, new: false });
+        }
+        let person = speaker().await?;
+        match write(desk, incoming, &key, &person).await {
+            Ok(event) => return Ok(Ingested { event, new: true }),
+            Err(CommitError::Refused(Refusal::Present { .. } | Refusal::Duplicate { .. }))
+                if tried < TRIES => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Problem::new(crate::Code::INTERNAL, "an event could not be written"))
+}
+
+async fn write(desk: &Desk, incoming: &Incoming, key: &str, person: &Person) -> Result<Event, CommitError> {
+    let now = desk.now();
+    let mut batch = desk.batch();
+    person.enter(&mut batch);
+    let place = place(desk, incoming, &mut batch).await?;
+    let body = Blob::personal(incoming.content.clone().into_bytes(), &person.salt);
+    let metadata = incoming
+        .metadata
+        .as_ref()
+        .map(|metadata| Blob::personal(metadata.to_string().into_bytes(), &person.salt));
+    let event = Event {
+        seq: Seq(None),
+        id: desk.id(),
+        key: key.into(),
+        adapter: incoming.adapter.clone(),
+        platform: incoming.platform().into(),
+        container_kind: incoming.container_kind,
+        place: place.id,
+        sender: person.identity.id,
+        direction: Direction::In,
+        body: body.hash,
+        content_type: incoming.content_type.clone().unwrap_or_else(|| "text/plain".into()),
+        metadata: metadata.as_ref().map(|blob| blob.hash),
+        occurred_at: incoming.occurred_at.unwrap_or(now),
+        received_at: now,
+        origin_id: desk.id(),
+        answers: None,
+    };
+    let origin = Origin {
+        id: event.origin_id,
+        origin_type: "message".into(),
+        source_ref: event.id,
+        timestamp: event.occurred_at,
+    };
+    batch.put(&body).put(&origin).put(&event).expect_absent::<Event>("key", &event.key);
+    if let Some(metadata) = &metadata {
+        batch.put(metadata);
+    }
+    batch.audit(Entry {
+        at: now,
+        kind: "event.received".into(),
+        actor: format!("adapter:{}", event.adapter),
+        subject: event.id.to_string(),
+        trust: None,
+        origin_id: Some(origin.id),
+        reason_id: None,
+        vpol_id: None,
+        detail: json!({ "body": event.body, "sender": event.sender, "place": event.place }),
+    });
+    desk.ledger.commit(batch).await?;
+    Ok(event)
+}
+
+async fn place(desk: &Desk, incoming: &Incoming, batch: &mut ledger::Batch) -> Result<Place, CommitError> {
+    let place = Place {
+        id: desk.id(),
+        platform: incoming.platform().into(),
+        account: incoming.account.clone().unwrap_or_default(),
+        container: incoming.container_id.clone().unwrap_or_default(),
+        thread: String::new(),
+    };
+    let known = desk.ledger.place_like(&place).await.map_err(|error| CommitError::Store(error.into()))?;
+    Ok(known.unwrap_or_else(|| {
+        batch.put(&place);
+        place
+    }))
+}

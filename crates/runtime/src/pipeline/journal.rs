@@ -1,0 +1,86 @@
+//! How a step of a task is written down, and read again.
+
+use domain::id::TaskId;
+use domain::{Time, canonical};
+use engine::task::{Input, Opening, Step, Task};
+use ledger::records::{AgentTask, Blob, Event, Reason, Salt, TaskStep};
+use ledger::value::Seq;
+use ledger::{Batch, Ledger};
+
+use crate::problem::{Code, Problem};
+
+/// Enters one step: its body as a blob of the person it belongs to, its reasons, its row.
+pub(super) fn enter(
+    step: &Step,
+    opening: &Opening,
+    epoch: u64,
+    salt: &Salt,
+    batch: &mut Batch,
+) -> Result<(), Problem> {
+    let bytes = canonical::bytes(step).map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
+    let body = Blob::personal(bytes, salt);
+    let row = TaskStep { seq: Seq(None), task: opening.task, n: step.n, epoch, body: body.hash, at: step.at };
+    batch.put(&body).put(&row);
+    for new in &step.reasons {
+        let thought = Blob::personal(new.thought.text.clone().into_bytes(), salt);
+        batch.put(&thought).put(&Reason {
+            id: new.id,
+            r_tag: new.r_tag.clone(),
+            o_tag: opening.tags.origin,
+            vpol_id: opening.tags.vpol,
+            chain_id: opening.task.to_string(),
+            parent_id: new.parent,
+            agent_id: opening.agent.clone(),
+            thought: thought.hash,
+            at: step.at,
+        });
+    }
+    Ok(())
+}
+
+/// The task as the board shows it; a projection, written with every batch.
+pub(super) fn projection(task: &Task, event: &Event, created_at: Time, now: Time) -> AgentTask {
+    let status = task.status();
+    let over = status != domain::task::Status::Running;
+    AgentTask {
+        task_id: task.id(),
+        agent_id: task.opening().agent.clone(),
+        status,
+        priority: 50,
+        payload: event.id,
+        o_tag: task.tags().origin,
+        vpol_id: task.tags().vpol,
+        task_class: task.spec().map(|spec| spec.task_class.clone()),
+        directive: task.result().map(|result| result.directive),
+        steps: task.steps(),
+        created_at,
+        started_at: Some(created_at),
+        completed_at: over.then_some(now),
+    }
+}
+
+/// The journal's steps, as they were written.
+pub(crate) async fn load(ledger: &Ledger, task: TaskId) -> Result<Vec<Step>, Problem> {
+    let mut steps = Vec::new();
+    for row in ledger.steps(task).await? {
+        let gone = || {
+            Problem::new(
+                Code::ERASED,
+                format!("step {} of {task} was erased, so the task cannot be read any more", row.n),
+            )
+        };
+        let bytes = ledger.body(&row.body).await?.ok_or_else(gone)?;
+        let step: Step = serde_json::from_slice(&bytes).map_err(|error| {
+            Problem::new(Code::DATABASE_DAMAGED, format!("step {} of {task} is unreadable: {error}", row.n))
+        })?;
+        steps.push(step);
+    }
+    Ok(steps)
+}
+
+/// The task's state is the fold of its inputs.
+pub(crate) fn fold(steps: &[Step]) -> Result<Task, Problem> {
+    let inputs = steps.iter().map(|step| (step.input.clone(), step.at));
+    Task::fold(inputs.collect::<Vec<(Input, Time)>>())
+        .map_err(|error| Problem::new(Code::DATABASE_DAMAGED, format!("the journal does not fold: {error}")))
+}

@@ -1,0 +1,52 @@
+//! The journey of an event, one file per stage, in order:
+//!
+//! `ingest` (written down before anything else looks at it) → `admit` (who, whether, how far) → `drive` (the engine
+//! decides, the broker executes, the criteria are checked) → `deliver` (the answer goes back through the same door).
+//!
+//! `people` and `journal` are what the stages share: whose words these are, and how a step is written down.
+
+mod admit;
+mod deliver;
+mod drive;
+mod ingest;
+mod journal;
+mod people;
+
+pub use deliver::Surface;
+pub use drive::Watch;
+
+pub(crate) use admit::{admitted, task_of};
+pub(crate) use drive::{Driver, Ended, Setting};
+pub(crate) use ingest::ingest;
+pub(crate) use journal::{fold, load};
+pub(crate) use people::{Person, agent, owner, sender};
+
+use std::sync::Arc;
+
+use domain::id::{BatchId, Id, Kind};
+use domain::probe::Probe;
+use domain::{Clock, IdSource, Time};
+use ledger::{Batch, Ledger};
+
+/// What every stage works with.
+#[derive(Clone)]
+pub(crate) struct Desk {
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
+    pub(crate) probe: Arc<dyn Probe>,
+}
+
+impl Desk {
+    pub(crate) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    pub(crate) fn id<K: Kind>(&self) -> Id<K> {
+        Id::random(&*self.ids)
+    }
+
+    pub(crate) fn batch(&self) -> Batch {
+        Batch::new(BatchId::random(&*self.ids), self.clock.now())
+    }
+}

@@ -1,0 +1,104 @@
+//! Whose words these are: the identity behind an address, the person behind the identity, and the salt that makes
+//! their content erasable.
+
+use domain::event::TERMINAL;
+use domain::{Digest, Time};
+use ledger::records::{Entity, EntityKind, Identity, Salt};
+use ledger::{Batch, StoreError};
+
+use super::Desk;
+use crate::host::User;
+
+/// Somebody who speaks, and which of their records are new.
+#[derive(Clone, Debug)]
+pub(crate) struct Person {
+    pub(crate) identity: Identity,
+    pub(crate) entity: Option<Entity>,
+    pub(crate) salt: Salt,
+    fresh_identity: bool,
+    fresh_entity: bool,
+    fresh_salt: bool,
+}
+
+impl Person {
+    /// Writes what is new. Two processes may meet somebody for the first time at once: then one batch is
+    /// refused as a duplicate, and whoever looks again finds the other's records.
+    pub(crate) fn enter(&self, batch: &mut Batch) {
+        if let Some(entity) = self.entity.as_ref().filter(|_| self.fresh_entity) {
+            if entity.is_owner {
+                batch.expect_absent::<Entity>("is_owner", &true);
+            }
+            batch.put(entity);
+        }
+        if self.fresh_identity {
+            batch.put(&self.identity);
+        }
+        if self.fresh_salt {
+            batch.put(&self.salt);
+        }
+    }
+}
+
+/// The owner, at their terminal. Whoever is the operating system's user that owns the house is the owner.
+pub(crate) async fn owner(desk: &Desk, user: &User, name: &str) -> Result<Person, StoreError> {
+    let name = Some(name).filter(|name| !name.is_empty()).map(String::from).or_else(|| user.name.clone());
+    let entity = |id, now| Entity {
+        id,
+        kind: EntityKind::Person,
+        name: name.clone(),
+        is_owner: true,
+        relationship: None,
+        trust: None,
+        created_at: now,
+    };
+    let known = desk.ledger.owner().await?;
+    let (entity, fresh_entity) =
+        known.map_or_else(|| (entity(desk.id(), desk.now()), true), |known| (known, false));
+    person(desk, TERMINAL, &format!("uid:{}", user.id), Some((entity, fresh_entity))).await
+}
+
+/// An agent of this house, as somebody who speaks.
+pub(crate) async fn agent(desk: &Desk, name: &str) -> Result<Person, StoreError> {
+    person(desk, "system", &format!("agent:{name}"), None).await
+}
+
+/// Whoever wrote to us from outside.
+pub(crate) async fn sender(desk: &Desk, platform: &str, identifier: &str) -> Result<Person, StoreError> {
+    person(desk, platform, identifier, None).await
+}
+
+async fn person(
+    desk: &Desk,
+    platform: &str,
+    identifier: &str,
+    behind: Option<(Entity, bool)>,
+) -> Result<Person, StoreError> {
+    let known = desk.ledger.identity_of(platform, identifier).await?;
+    let fresh_identity = known.is_none();
+    let identity = known.unwrap_or_else(|| Identity {
+        id: desk.id(),
+        platform: platform.into(),
+        identifier: identifier.into(),
+        entity_id: behind.as_ref().map(|(entity, _)| entity.id),
+        account: None,
+        first_seen: desk.now(),
+    });
+    let (entity, fresh_entity) = match behind {
+        Some((entity, fresh)) => (Some(entity), fresh),
+        None => match identity.entity_id {
+            Some(id) => (desk.ledger.entity(id).await?, false),
+            None => (None, false),
+        },
+    };
+    let name = entity.as_ref().map_or_else(|| identity.id.to_string(), |entity| entity.id.to_string());
+    let known = desk.ledger.salt_of(&name).await?;
+    let fresh_salt = known.is_none();
+    let salt = known.unwrap_or_else(|| Salt { person: name, salt: new_salt(desk, desk.now()) });
+    Ok(Person { identity, entity, salt, fresh_identity, fresh_entity, fresh_salt })
+}
+
+/// 256 random bits.
+fn new_salt(desk: &Desk, now: Time) -> Digest {
+    let (high, low) = (desk.ids.bits(), desk.ids.bits());
+    Digest::of_parts(&[b"regent/salt/", &high.to_be_bytes(), &low.to_be_bytes(), &now.micros().to_be_bytes()])
+}

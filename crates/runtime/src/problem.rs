@@ -1,0 +1,212 @@
+//! What went wrong, in the order a person wants to know it: what, what was tried, what is safe, what to do.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ledger::{CommitError, Refusal, StoreError};
+use serde::{Serialize, Serializer};
+
+/// `R` and four digits; the first is the exit code. `regent explain` knows each one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Code(u16);
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $number:literal;)+) => {
+        impl Code {
+            $($(#[$doc])* pub const $name: Self = Self($number);)+
+        }
+        /// Every code there is.
+        pub const CODES: &[Code] = &[$(Code::$name),+];
+    };
+}
+
+codes! {
+    AUDIT_BROKEN = 1001;
+    STOPPED = 1002;
+    BAD_LINES = 1003;
+    UNHEALTHY = 1004;
+    USAGE = 2001;
+    EMPTY_REQUEST = 2002;
+    REQUEST_TOO_LONG = 2003;
+    NO_SUCH_ID = 2004;
+    AMBIGUOUS_ID = 2005;
+    SETTINGS = 2006;
+    NOTHING_TO_RESUME = 2007;
+    NO_SUCH_CODE = 2008;
+    NOT_ADMITTED = 3001;
+    REFUSED = 3002;
+    HOUSE = 4001;
+    DISK_FULL = 4002;
+    DATABASE_DAMAGED = 4003;
+    DATABASE_NEWER = 4004;
+    DATABASE_FOREIGN = 4005;
+    DATABASE_BUSY = 4006;
+    DATABASE = 4007;
+    KEY = 4008;
+    SOMEBODY_ELSES_HOUSE = 4009;
+    NEEDS_MODEL = 4010;
+    DRIVEN_ELSEWHERE = 4011;
+    ERASED = 4013;
+    TAIL_MOVED = 4014;
+    WORKSPACE = 4015;
+    OUTPUT = 4016;
+    INTERNAL = 4099;
+    UNMET = 5001;
+}
+
+impl Code {
+    #[must_use]
+    pub const fn exit(self) -> u8 {
+        (self.0 / 1000) as u8
+    }
+
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let number: u16 = text.strip_prefix(['R', 'r'])?.parse().ok()?;
+        CODES.iter().copied().find(|code| code.0 == number)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "R{:04}", self.0)
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The page of a code, from `docs/errors.md`: one section each.
+#[must_use]
+pub fn page(code: Code) -> Option<&'static str> {
+    const PAGES: &str = include_str!("../../../docs/errors.md");
+    let heading = format!("## {code}");
+    PAGES
+        .split("\n## ")
+        .skip(1)
+        .find(|section| section.starts_with(heading.trim_start_matches("## ")))
+        .map(str::trim_end)
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    pub code: Code,
+    pub what: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tried: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub safe: Option<String>,
+    /// Commands, as they are typed.
+    #[serde(rename = "do", skip_serializing_if = "Vec::is_empty")]
+    pub remedy: Vec<String>,
+}
+
+impl Problem {
+    #[must_use]
+    pub fn new(code: Code, what: impl Into<String>) -> Self {
+        Self { code, what: what.into(), tried: None, safe: None, remedy: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn tried(mut self, tried: impl Into<String>) -> Self {
+        self.tried = Some(tried.into());
+        self
+    }
+
+    #[must_use]
+    pub fn safe(mut self, safe: impl Into<String>) -> Self {
+        self.safe = Some(safe.into());
+        self
+    }
+
+    #[must_use]
+    pub fn remedy(mut self, command: impl Into<String>) -> Self {
+        self.remedy.push(command.into());
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.what)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+impl From<&StoreError> for Problem {
+    fn from(error: &StoreError) -> Self {
+        let problem = |code| Self::new(code, error.to_string());
+        match error {
+            StoreError::Full => {
+                problem(Code::DISK_FULL).safe("nothing of this was written; everything before it is")
+            }
+            StoreError::ReadOnly(_) => problem(Code::HOUSE),
+            StoreError::Corrupt(_) => problem(Code::DATABASE_DAMAGED),
+            StoreError::Newer { .. } => problem(Code::DATABASE_NEWER).safe("the database was not touched"),
+            StoreError::Foreign => problem(Code::DATABASE_FOREIGN).safe("the file was not touched"),
+            StoreError::Busy => problem(Code::DATABASE_BUSY).safe("nothing was written"),
+            StoreError::Unreachable(_)
+            | StoreError::Other(_)
+            | StoreError::BadCell(_)
+            | StoreError::Duplicate(_) => problem(Code::DATABASE),
+        }
+        .remedy("regent doctor")
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<CommitError> for Problem {
+    fn from(error: CommitError) -> Self {
+        match error {
+            CommitError::Store(error) => Self::from(Arc::as_ref(&error)),
+            CommitError::Refused(Refusal::TailMoved) => {
+                Self::new(Code::TAIL_MOVED, Refusal::TailMoved.to_string())
+                    .safe("nothing was written")
+                    .remedy("regent audit verify")
+            }
+            CommitError::Refused(refusal @ Refusal::Fenced { .. }) => {
+                Self::new(Code::DRIVEN_ELSEWHERE, refusal.to_string())
+                    .safe("nothing was written")
+                    .remedy("regent tasks list")
+            }
+            CommitError::Refused(refusal) => {
+                Self::new(Code::INTERNAL, refusal.to_string()).safe("nothing was written")
+            }
+            CommitError::Closed => Self::new(Code::INTERNAL, "the ledger was closed too early"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CODES, Code, page};
+
+    #[test]
+    fn the_first_digit_is_the_exit_code() {
+        assert_eq!((Code::NEEDS_MODEL.exit(), Code::NEEDS_MODEL.to_string().as_str()), (4, "R4010"));
+        assert!(CODES.iter().all(|code| (1..=5).contains(&code.exit())));
+    }
+
+    #[test]
+    fn every_code_has_a_page_and_every_page_a_code() {
+        for &code in CODES {
+            let page = page(code).unwrap_or_else(|| panic!("{code} has no section in docs/errors.md"));
+            assert!(page.lines().count() >= 3, "{code}: a heading and at least a sentence");
+        }
+        let headings =
+            include_str!("../../../docs/errors.md").lines().filter_map(|line| line.strip_prefix("## "));
+        for heading in headings {
+            let code = heading.split(' ').next().and_then(Code::parse);
+            assert!(code.is_some(), "`{heading}` is not a code of the program");
+        }
+    }
+}
