@@ -1,1 +1,157 @@
-fn main() {}
+//! Regent, the program: reads its surroundings once, puts the parts together, and maps each command onto a use case.
+//!
+//! Start reading at [`start`]; what each command does stands in `commands`, what it needs of the machine in `edge`.
+
+mod args;
+mod commands;
+mod edge;
+#[cfg(feature = "faults")]
+mod faults;
+mod show;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Parser as _;
+use clap::error::ErrorKind;
+use domain::IdSource;
+use domain::probe::Probe;
+use runtime::settings::{Layers, Settings};
+use runtime::{App, Code, House, Parts, Problem};
+
+use args::{Args, Color, Global};
+use commands::Trouble;
+use edge::{OsHost, OsIds, Surroundings, SystemClock};
+use show::{Screen, problem};
+
+/// What a shell expects after Ctrl-C.
+const INTERRUPTED: u8 = 130;
+
+fn main() -> ExitCode {
+    let surroundings = Surroundings::read();
+    let args = match Args::try_parse_from(&surroundings.arguments) {
+        Ok(args) => args,
+        Err(error) => return ExitCode::from(usage(&error, &surroundings)),
+    };
+    let screen = Screen::new(args.global.json, args.global.color.unwrap_or(Color::Auto), &surroundings);
+    ExitCode::from(match start(args, &surroundings, &screen) {
+        Ok(exit) => exit,
+        Err(trouble) => report(&screen, trouble),
+    })
+}
+
+fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::Done {
+    let no_home = || Problem::new(Code::HOUSE, "neither REGENT_HOME nor HOME says where the house is");
+    let house = surroundings.house().ok_or_else(no_home)?;
+    let settings = settings(&house, surroundings, &args.global)?;
+    let screen = match settings.get("ui.color") {
+        "always" => Screen::new(screen.json, Color::Always, surroundings),
+        "never" => Screen::new(screen.json, Color::Never, surroundings),
+        _ => screen.clone(),
+    };
+    let app = App::new(parts(house, settings));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Problem::new(Code::INTERNAL, format!("the runtime does not start: {error}")))?;
+    let done = runtime.block_on(async {
+        tokio::select! {
+            done = commands::dispatch(args.command, &app, &screen, surroundings) => done,
+            () = interrupted() => {
+                screen.note("interrupted: what was done is saved; regent resume goes on");
+                Ok(INTERRUPTED)
+            }
+        }
+    });
+    // A tool that is still walking a tree must not keep the program from ending.
+    runtime.shutdown_background();
+    done
+}
+
+fn parts(house: House, settings: Settings) -> Parts {
+    let ids: Arc<dyn IdSource> = Arc::new(OsIds);
+    let probe = probe();
+    let zone = match settings.get("time.zone") {
+        "system" => Surroundings::system_zone(),
+        name => jiff::tz::TimeZone::get(name).unwrap_or(jiff::tz::TimeZone::UTC), // checked when it was read
+    };
+    let host = Arc::new(OsHost { house: house.clone(), ids: Arc::clone(&ids), probe: Arc::clone(&probe) });
+    Parts { house, settings, host, clock: Arc::new(SystemClock), ids, probe, zone }
+}
+
+#[cfg(not(feature = "faults"))]
+fn probe() -> Arc<dyn Probe> {
+    Arc::new(domain::probe::Silent)
+}
+
+#[cfg(feature = "faults")]
+fn probe() -> Arc<dyn Probe> {
+    faults::probe()
+}
+
+fn settings(house: &House, surroundings: &Surroundings, global: &Global) -> Result<Settings, Problem> {
+    let path = house.settings_file();
+    let file = edge::text_of(&path).map_err(|error| {
+        Problem::new(Code::SETTINGS, format!("cannot read {}: {error}", path.display()))
+            .remedy("regent paths")
+    })?;
+    let layers = Layers {
+        file: file.map(|text| (path.display().to_string(), text)),
+        environment: surroundings.environment.clone(),
+        flags: global.settings(),
+    };
+    Settings::layer(&layers).map_err(|mistakes| {
+        Problem::new(Code::SETTINGS, mistakes.join("\n            "))
+            .safe("nothing was done")
+            .remedy("regent explain R2006")
+    })
+}
+
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut int), Ok(mut term), Ok(mut hup)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+    else {
+        return std::future::pending().await; // the default action of the signals still ends the program
+    };
+    tokio::select! { _ = int.recv() => {}, _ = term.recv() => {}, _ = hup.recv() => {} }
+}
+
+/// Help and version go to standard output; a mistake gets a code like any other.
+fn usage(error: &clap::Error, surroundings: &Surroundings) -> u8 {
+    let screen = Screen::new(false, Color::Auto, surroundings);
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            drop(error.print());
+            0
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            drop(error.print());
+            Code::USAGE.exit()
+        }
+        _ => {
+            let text = error.render().to_string();
+            let text = text.strip_prefix("error: ").unwrap_or(&text);
+            screen.note(&format!("error {}: {}", Code::USAGE, show::escaped(text.trim_end())));
+            Code::USAGE.exit()
+        }
+    }
+}
+
+fn report(screen: &Screen, trouble: Trouble) -> u8 {
+    match trouble {
+        Trouble::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => 0,
+        Trouble::Output(error) => {
+            let trouble = Problem::new(Code::OUTPUT, format!("standard output cannot be written: {error}"));
+            screen.note(&problem(screen, &trouble));
+            trouble.code.exit()
+        }
+        Trouble::Problem(trouble) => {
+            if screen.json {
+                drop(screen.json_line(&serde_json::json!({ "problem": &*trouble })));
+            }
+            screen.note(&problem(screen, &trouble));
+            trouble.code.exit()
+        }
+    }
+}

@@ -2,6 +2,7 @@
 //! calls and shows what comes back; it adds no behaviour of its own.
 
 mod audit;
+mod bus;
 mod events;
 mod house;
 mod ids;
@@ -23,7 +24,8 @@ use crate::problem::Problem;
 use crate::settings::Settings;
 
 pub use audit::{AuditLine, AuditReport, StreamReport};
-pub use events::{EventLine, Receipt};
+pub use bus::bus_events;
+pub use events::{BadLine, EventLine, Receipt};
 pub use house::{Diagnosis, Explained, Paths, StatusReport};
 pub use run::{Report, Request};
 pub use tasks::{CallLine, StepLine, TaskLine, TaskView};

@@ -1,0 +1,155 @@
+//! The command line, as types. Every command's help ends with an example.
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "regent",
+    version,
+    about = "A runtime for AI agents: agents have agency, the system retains authority",
+    after_help = "Example:\n  regent run \"how many Rust files are here, and which is the largest?\"\n  regent why <task or call>",
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) global: Global,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Global {
+    /// Print JSON instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN")]
+    pub(crate) color: Option<Color>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Do what is asked, here, and print the result
+    #[command(after_help = "Example:\n  regent run \"list the 5 newest markdown files under docs\"")]
+    Run {
+        /// What is to be done, in plain language
+        #[arg(value_name = "REQUEST", required = true, num_args = 1..)]
+        request: Vec<String>,
+    },
+    /// Go on with a task that was interrupted
+    #[command(
+        after_help = "Example:\n  regent resume          the only unfinished one\n  regent resume t-k7q2"
+    )]
+    Resume {
+        /// A task or an event; any unique beginning of its id
+        id: Option<String>,
+    },
+    /// What ran and what waits
+    #[command(subcommand, after_help = "Example:\n  regent tasks list")]
+    Tasks(Tasks),
+    /// Why something happened: from the effect back to its origin
+    #[command(after_help = "Example:\n  regent why t-k7q2")]
+    Why {
+        /// A task, call, event or reason
+        id: String,
+    },
+    /// What came in and what went out
+    #[command(subcommand, after_help = "Example:\n  regent events list --json | head -1")]
+    Events(Events),
+    /// The record of every decision and every outcome
+    #[command(subcommand, after_help = "Example:\n  regent audit verify")]
+    Audit(Audit),
+    /// What needs you, and how the house is doing
+    #[command(after_help = "Example:\n  regent status")]
+    Status,
+    /// Look at everything and say what to do about it
+    #[command(after_help = "Example:\n  regent doctor")]
+    Doctor,
+    /// Where data, keys and settings are, and how to remove them
+    #[command(after_help = "Example:\n  regent paths --json")]
+    Paths,
+    /// The settings that count
+    #[command(subcommand, after_help = "Example:\n  regent config show --origin")]
+    Config(Config),
+    /// Set up the house; not needed, the first command does it too
+    #[command(after_help = "Example:\n  regent init --yes")]
+    Init {
+        /// Ask nothing
+        #[arg(long)]
+        yes: bool,
+    },
+    /// What an error code or a decision means
+    #[command(after_help = "Example:\n  regent explain R4010")]
+    Explain {
+        /// A code like R4010, or an id
+        what: String,
+    },
+    /// Print completions for a shell
+    #[command(
+        after_help = "Example:\n  regent completions bash > ~/.local/share/bash-completion/completions/regent"
+    )]
+    Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Tasks {
+    /// Newest first
+    #[command(after_help = "Example:\n  regent tasks list --limit 5")]
+    List {
+        /// How many at the most
+        #[arg(long, default_value_t = domain::limits::LIST_ENTRIES)]
+        limit: u32,
+    },
+    /// One task with its plan, calls, journal and result
+    #[command(after_help = "Example:\n  regent tasks show t-k7q2")]
+    Show { id: String },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Events {
+    /// Take in events, one JSON object per line on standard input
+    #[command(
+        after_help = "Example:\n  echo '{\"adapter\":\"demo\",\"source_id\":\"1\",\"sender\":\"lea\",\"content\":\"hello\"}' | regent events ingest\n\nEach line is answered once it is durable: {\"key\",\"id\",\"new\"}; a bad one with {\"error\",\"line\"}."
+    )]
+    Ingest,
+    /// Oldest first
+    #[command(after_help = "Example:\n  regent events list --limit 10")]
+    List {
+        /// How many at the most
+        #[arg(long, default_value_t = domain::limits::LIST_ENTRIES)]
+        limit: u32,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Audit {
+    /// Check that nothing in the record was changed; exit 0 if so, 1 if not
+    #[command(after_help = "Example:\n  regent audit verify && echo good")]
+    Verify,
+    /// The newest entries
+    #[command(after_help = "Example:\n  regent audit list --limit 20")]
+    List {
+        /// How many at the most
+        #[arg(long, default_value_t = domain::limits::LIST_ENTRIES)]
+        limit: u32,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Every setting with its value
+    #[command(after_help = "Example:\n  regent config show --origin")]
+    Show {
+        /// Say where each value came from
+        #[arg(long)]
+        origin: bool,
+    },
+}

@@ -1,0 +1,165 @@
+//! The house: `status`, `doctor`, `paths`, `config`, `init`, `explain`, `completions`.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+
+use clap::CommandFactory as _;
+use runtime::app::Explained;
+use runtime::{App, Code, Problem, State};
+
+use super::{Done, tasks};
+use crate::args::{Args, Config};
+use crate::show::{Screen, Tone, brief, escaped, tree};
+
+pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
+    let status = app.status().await?;
+    if screen.json {
+        screen.json_line(&status)?;
+        return Ok(0);
+    }
+    let attention = screen.tinted("!", Tone::Attention);
+    for task in &status.unfinished {
+        screen.line(&format!("{attention} {}", tasks::row(app, screen, task)))?;
+        screen.line(&format!(
+            "           {}",
+            screen.tinted(&format!("regent resume {}", task.short), Tone::Command)
+        ))?;
+    }
+    for event in &status.undecided {
+        let words = brief(event.content.as_deref().unwrap_or("(erased)"), 50);
+        screen.line(&format!("{attention} {:<8} not begun  {words}", event.short))?;
+        screen.line(&format!(
+            "           {}",
+            screen.tinted(&format!("regent resume {}", event.short), Tone::Command)
+        ))?;
+    }
+    for warning in &status.warnings {
+        screen.line(&format!(
+            "{attention} house    {}   {}",
+            escaped(warning),
+            screen.tinted("regent doctor", Tone::Command)
+        ))?;
+    }
+    let unfinished = status.unfinished.len() + status.undecided.len();
+    screen.line(&format!("  now      {unfinished} unfinished"))?;
+    screen.line(&format!("  today    {} tasks, {} stopped", status.today, status.stopped_today))?;
+    let audit = if status.audit.consistent { "consistent" } else { "BROKEN, see: regent audit verify" };
+    screen.line(&format!("  audit    {} entries, {audit}", status.audit.entries))?;
+    Ok(0)
+}
+
+pub(crate) async fn doctor(app: &App, screen: &Screen) -> Done {
+    let diagnosis = app.doctor().await;
+    if screen.json {
+        screen.json_line(&diagnosis)?;
+        return Ok(if diagnosis.healthy { 0 } else { Code::UNHEALTHY.exit() });
+    }
+    for finding in &diagnosis.findings {
+        let (word, tone) = match finding.state {
+            State::Ok => ("ok", Tone::Good),
+            State::Warn => ("note", Tone::Attention),
+            State::Bad => ("BAD", Tone::Bad),
+        };
+        screen.line(&format!(
+            "{} {:<10} {}",
+            screen.tinted(&format!("{word:<5}"), tone),
+            finding.name,
+            escaped(&finding.what)
+        ))?;
+        if let Some(remedy) = &finding.remedy {
+            screen.line(&format!("                 {}", screen.tinted(&escaped(remedy), Tone::Command)))?;
+        }
+    }
+    if diagnosis.healthy {
+        Ok(0)
+    } else {
+        Err(Problem::new(Code::UNHEALTHY, "something needs you, see above").into())
+    }
+}
+
+pub(crate) fn paths(app: &App, screen: &Screen) -> Done {
+    let paths = app.paths();
+    if screen.json {
+        screen.json_line(&paths)?;
+        return Ok(0);
+    }
+    for (name, path) in [
+        ("settings", &paths.settings),
+        ("data", &paths.data),
+        ("database", &paths.database),
+        ("keys", &paths.keys),
+    ] {
+        screen.line(&format!("{name:<10} {}", escaped(path)))?;
+    }
+    screen.note("to remove everything, delete the folders of settings and data; there is nothing elsewhere");
+    Ok(0)
+}
+
+pub(crate) fn config(app: &App, screen: &Screen, command: &Config) -> Done {
+    let Config::Show { origin } = command;
+    if screen.json {
+        screen.json_line(app.settings())?;
+        return Ok(0);
+    }
+    for (name, setting) in app.settings().all() {
+        let value = format!("{:?}", setting.value);
+        let origin = if *origin {
+            format!("   {}", screen.tinted(&setting.origin, Tone::Faint))
+        } else {
+            String::new()
+        };
+        screen.line(&format!("{name:<12} {value:<16}{origin}"))?;
+    }
+    Ok(0)
+}
+
+pub(crate) async fn init(app: &App, screen: &Screen, yes: bool) -> Done {
+    if !yes
+        && io::stderr().is_terminal()
+        && io::stdin().is_terminal()
+        && app.settings().get("owner.name").is_empty()
+    {
+        screen.note("This makes your house. Nothing leaves this machine.");
+        ask(screen, "Go on? Enter to go on, Ctrl-C to stop")?;
+    }
+    let furnished = app.init().await?;
+    if screen.json {
+        screen.json_line(&furnished)?;
+        return Ok(0);
+    }
+    for made in &furnished.made {
+        screen.line(&format!("made {}", escaped(made)))?;
+    }
+    if furnished.made.is_empty() {
+        screen.line("the house was complete, nothing was changed")?;
+    }
+    screen.note(&format!(
+        "try: {}",
+        screen.note_tinted("regent run \"how many files are here?\"", Tone::Command)
+    ));
+    Ok(0)
+}
+
+fn ask(_: &Screen, question: &str) -> io::Result<String> {
+    write!(io::stderr().lock(), "{question}: ")?;
+    io::stderr().lock().flush()?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(line.trim().to_owned())
+}
+
+pub(crate) async fn explain(app: &App, screen: &Screen, what: &str) -> Done {
+    let explained = app.explain(what).await?;
+    match &explained {
+        _ if screen.json => screen.json_line(&explained)?,
+        Explained::Code { page, .. } => screen.line(page)?,
+        Explained::Decision(why) => screen.line(&tree(screen, why, what))?,
+    }
+    Ok(0)
+}
+
+pub(crate) fn completions(shell: clap_complete::Shell) -> Done {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "regent", &mut script);
+    io::stdout().lock().write_all(&script)?;
+    Ok(0)
+}

@@ -1,0 +1,69 @@
+//! One file per group of commands: each turns arguments into one use case of [`runtime::App`] and shows what comes back.
+
+mod audit;
+mod events;
+mod house;
+mod run;
+mod tasks;
+
+use std::io;
+
+use runtime::{App, Problem};
+
+use crate::args::{Command, Global};
+use crate::edge::Surroundings;
+use crate::show::Screen;
+
+/// How a command ended, if it was not simply well.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    Problem(Box<Problem>),
+    /// Standard output cannot be written; if nobody reads it any more, that is no error.
+    Output(io::Error),
+}
+
+impl From<Problem> for Trouble {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(Box::new(problem))
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+/// The exit code of a command that did what it was asked.
+pub(crate) type Done = Result<u8, Trouble>;
+
+pub(crate) async fn dispatch(
+    command: Command,
+    app: &App,
+    screen: &Screen,
+    surroundings: &Surroundings,
+) -> Done {
+    match command {
+        Command::Run { request } => run::run(app, screen, surroundings, &request.join(" ")).await,
+        Command::Resume { id } => run::resume(app, screen, id.as_deref()).await,
+        Command::Tasks(command) => tasks::tasks(app, screen, command).await,
+        Command::Why { id } => tasks::why(app, screen, &id).await,
+        Command::Events(command) => events::events(app, screen, command).await,
+        Command::Audit(command) => audit::audit(app, screen, command).await,
+        Command::Status => house::status(app, screen).await,
+        Command::Doctor => house::doctor(app, screen).await,
+        Command::Paths => house::paths(app, screen),
+        Command::Config(command) => house::config(app, screen, &command),
+        Command::Init { yes } => house::init(app, screen, yes).await,
+        Command::Explain { what } => house::explain(app, screen, &what).await,
+        Command::Completions { shell } => house::completions(shell),
+    }
+}
+
+impl Global {
+    /// The settings that flags stand for.
+    pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {
+        let color = self.color.map(|color| format!("{color:?}").to_lowercase());
+        color.map(|color| ("ui.color", color)).into_iter().collect()
+    }
+}

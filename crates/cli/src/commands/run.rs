@@ -1,0 +1,111 @@
+//! `run` and `resume`.
+
+use std::sync::Arc;
+
+use domain::id::TaskId;
+use domain::task::{Cause, Directive, FinalResult};
+use runtime::app::{Report, Request};
+use runtime::{App, Code, Problem, Surface, Watch};
+
+use super::Done;
+use crate::edge::Surroundings;
+use crate::show::{Screen, Tone, problem};
+
+pub(crate) async fn run(app: &App, screen: &Screen, surroundings: &Surroundings, text: &str) -> Done {
+    let gone = || Problem::new(Code::WORKSPACE, "the current folder is gone").safe("nothing was written");
+    let workspace = surroundings.folder.clone().ok_or_else(gone)?;
+    let request = Request { text: text.into(), workspace, surface: surface(screen), watch: watch(screen) };
+    closing(screen, &app.run(request).await?)
+}
+
+pub(crate) async fn resume(app: &App, screen: &Screen, id: Option<&str>) -> Done {
+    let report = app.resume(id, surface(screen), watch(screen)).await?;
+    if let Some(result) = report.result.as_ref().filter(|_| !report.worked) {
+        screen.note(&format!("{} was over already; this is what it came to", report.short));
+        if !screen.json {
+            print(screen, result)?;
+        }
+    }
+    closing(screen, &report)
+}
+
+/// With `--json` every step is an event on standard output, once it is durable.
+fn watch(screen: &Screen) -> Watch {
+    let screen = screen.clone();
+    Arc::new(move |step| {
+        if screen.json {
+            for event in runtime::app::bus_events(step) {
+                drop(screen.json_line(&event)); // nobody listens any more: the work goes on
+            }
+        }
+    })
+}
+
+/// Shows the answer on standard output: the handler behind the tool `deliver`.
+struct Terminal(Screen);
+
+fn surface(screen: &Screen) -> Arc<dyn Surface> {
+    Arc::new(Terminal(screen.clone()))
+}
+
+impl Surface for Terminal {
+    fn show(&self, _task: TaskId, result: &FinalResult) -> Result<(), String> {
+        if self.0.json {
+            return Ok(()); // the closing line carries it
+        }
+        match print(&self.0, result) {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()), // whoever closed it had enough
+            result => result.map_err(|error| format!("standard output: {error}")),
+        }
+    }
+}
+
+/// The result and nothing else. What is not done never looks done.
+fn print(screen: &Screen, result: &FinalResult) -> std::io::Result<()> {
+    match (result.directive, result.cause) {
+        (Directive::Accept | Directive::Success, _) => screen.result(&result.text)?,
+        (Directive::Abandon, Some(Cause::NeedsModel)) => {}
+        (Directive::Abandon, _) if result.text.is_empty() => {
+            screen.result("PARTIAL RESULT: nothing was completed")?
+        }
+        (Directive::Abandon, _) => screen.result(&format!("PARTIAL RESULT\n{}", result.text))?,
+    }
+    screen.flush()
+}
+
+/// The last lines: how it ended, and what can be asked about it.
+fn closing(screen: &Screen, report: &Report) -> Done {
+    let trouble = report.problem();
+    let exit = trouble.as_ref().map_or(0, |problem| problem.code.exit());
+    if screen.json {
+        let message = report.result.as_ref().map(|result| result.text.as_str());
+        let result = report.result.as_ref();
+        screen.json_line(&serde_json::json!({
+            "v": 1, "type": "core:response", "task_id": report.task, "event_id": report.event,
+            "directive": result.map(|result| result.directive), "exit": exit, "message": message,
+            "verdicts": result.map(|result| &result.verdicts), "problem": trouble,
+        }))?;
+        return Ok(exit);
+    }
+    match trouble {
+        Some(trouble) => screen.note(&problem(screen, &trouble)),
+        None => {
+            let checks = report.result.as_ref().map_or(0, |result| result.verdicts.len());
+            let mark = screen.note_tinted(screen.mark("✓ done", "done"), Tone::Good);
+            screen.note(&format!("{mark}: all {checks} checks met, {}", seconds(report.elapsed)));
+            screen.note(&format!(
+                "  {}",
+                screen.note_tinted(&format!("regent why {}", report.short), Tone::Command)
+            ));
+        }
+    }
+    Ok(exit)
+}
+
+fn seconds(elapsed: std::time::Duration) -> String {
+    if elapsed.as_millis() < 100 {
+        format!("{} ms", elapsed.as_millis())
+    } else {
+        format!("{:.1} s", elapsed.as_secs_f64())
+    }
+}

@@ -1,0 +1,222 @@
+//! The machine as the use cases see it: the house's folders and keys, the user, and the ledger behind them.
+
+#![expect(clippy::disallowed_methods, reason = "the house's own files")]
+
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::id::{Id, NodeId};
+use domain::probe::Probe;
+use domain::{Digest, IdSource};
+use ledger::{Ledger, Seal};
+use ledger_sql::SqliteStore;
+use nix::unistd::{Uid, User as OsUser};
+use runtime::settings::Settings;
+use runtime::{Code, Finding, Furnished, Host, House, Problem, State, User};
+
+use super::{holder, keys};
+
+pub(crate) struct OsHost {
+    pub(crate) house: House,
+    pub(crate) ids: Arc<dyn IdSource>,
+    pub(crate) probe: Arc<dyn Probe>,
+}
+
+#[async_trait]
+impl Host for OsHost {
+    fn user(&self) -> User {
+        let id = Uid::effective();
+        let name = OsUser::from_uid(id).ok().flatten().map(|user| user.name);
+        User { id: id.as_raw(), name }
+    }
+
+    fn holder(&self) -> String {
+        holder::this_process()
+    }
+
+    fn is_alive(&self, holder: &str) -> Option<bool> {
+        holder::is_alive(holder)
+    }
+
+    fn furnish(&self) -> Result<Furnished, Problem> {
+        let house = &self.house;
+        self.is_ours()?;
+        for folder in [&house.config, &house.data, &house.keys()] {
+            let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            made.map_err(|error| unusable("make", folder, &error))?;
+        }
+        let mut made = Vec::new();
+        let mut make = |path: &Path, content: &str| -> Result<(), Problem> {
+            let unique = self.ids.bits().to_string();
+            if keys::make(path, content, &unique).map_err(|error| unusable("make", path, &error))? {
+                made.push(path.display().to_string());
+            }
+            Ok(())
+        };
+        make(&house.settings_file(), &Settings::template())?;
+        // A database without its key is a house whose secret was lost: a new one would hide that.
+        if !house.database().exists() {
+            let node: NodeId = Id::random(&*self.ids);
+            make(&house.node(), &node.to_string())?;
+            make(&house.audit_key(), &self.new_key().to_string())?;
+        }
+        Ok(Furnished { made })
+    }
+
+    fn inspect(&self) -> Vec<Finding> {
+        let house = &self.house;
+        let mut findings = vec![self.inspect_user()];
+        for (name, folder) in [("settings", &house.config), ("data", &house.data)] {
+            findings.push(inspect_folder(name, folder));
+        }
+        findings.push(self.inspect_key());
+        let database = house.database();
+        findings.push(if database.exists() {
+            ok("database", database.display().to_string())
+        } else {
+            let what = format!("{} is not there yet; the first command makes it", database.display());
+            Finding { name: "database", state: State::Warn, what, remedy: Some("regent init".into()) }
+        });
+        findings
+    }
+
+    async fn open(&self) -> Result<Ledger, Problem> {
+        self.furnish()?;
+        let seal = self.seal()?;
+        let path = self.house.database();
+        let store = SqliteStore::open(&path).await.map_err(|error| {
+            let what = format!("{} ({})", error, path.display());
+            Problem { what, ..Problem::from(error) }
+        })?;
+        restrict(&path).map_err(|error| unusable("protect", &path, &error))?;
+        Ok(Ledger::start(Arc::new(store), seal, Arc::clone(&self.probe)))
+    }
+}
+
+impl OsHost {
+    fn new_key(&self) -> Digest {
+        let (high, low) = (self.ids.bits(), self.ids.bits());
+        let mut bytes = [0; 32];
+        bytes
+            .iter_mut()
+            .zip(high.to_be_bytes().into_iter().chain(low.to_be_bytes()))
+            .for_each(|(to, from)| *to = from);
+        Digest::from_bytes(bytes)
+    }
+
+    fn seal(&self) -> Result<Seal, Problem> {
+        let lost = |path: &Path, why: &str| {
+            Problem::new(Code::KEY, format!("{} {why}", path.display()))
+                .safe("nothing was written")
+                .remedy("regent explain R4008")
+        };
+        let text = |path: &Path| -> Result<String, Problem> {
+            keys::read(path)
+                .map_err(|error| unusable("read", path, &error))?
+                .ok_or_else(|| lost(path, "is missing"))
+        };
+        let (node, key) = (self.house.node(), self.house.audit_key());
+        let stream: NodeId =
+            text(&node)?.parse().map_err(|_unreadable| lost(&node, "does not hold the name of a node"))?;
+        let secret: Digest = text(&key)?.parse().map_err(|_unreadable| lost(&key, "does not hold a key"))?;
+        Ok(Seal::new(stream, *secret.as_bytes()))
+    }
+
+    /// Whoever owns the data folder is the owner of everything in it.
+    fn is_ours(&self) -> Result<(), Problem> {
+        let folder = &self.house.data;
+        match std::fs::metadata(folder) {
+            Ok(found) if found.uid() != Uid::effective().as_raw() => {
+                let what = format!("{} belongs to user {}, not to you", folder.display(), found.uid());
+                Err(Problem::new(Code::SOMEBODY_ELSES_HOUSE, what)
+                    .safe("nothing was touched")
+                    .remedy("regent explain R4009"))
+            }
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(unusable("look at", folder, &error)),
+        }
+    }
+
+    fn inspect_user(&self) -> Finding {
+        let user = self.user();
+        let name = user.name.clone().unwrap_or_else(|| user.id.to_string());
+        if let Err(problem) = self.is_ours() {
+            return Finding {
+                name: "user",
+                state: State::Bad,
+                what: problem.what,
+                remedy: problem.remedy.into_iter().next(),
+            };
+        }
+        if user.is_root() {
+            let what = "running as root: everything an agent may touch, it may touch as root".into();
+            return Finding {
+                name: "user",
+                state: State::Warn,
+                what,
+                remedy: Some("run it as a user of its own".into()),
+            };
+        }
+        ok("user", name)
+    }
+
+    fn inspect_key(&self) -> Finding {
+        let path = self.house.audit_key();
+        let fresh = !self.house.database().exists();
+        match std::fs::metadata(&path) {
+            Ok(found) if found.permissions().mode() & 0o077 != 0 => {
+                let remedy = Some(format!("chmod 600 {}", path.display()));
+                Finding {
+                    name: "key",
+                    state: State::Bad,
+                    what: format!("{} can be read by others", path.display()),
+                    remedy,
+                }
+            }
+            Ok(_) => ok("key", format!("{}, readable by you only", path.display())),
+            Err(_) if fresh => ok("key", "made with the house".into()),
+            Err(error) => {
+                let what = format!("{}: {error}", path.display());
+                Finding { name: "key", state: State::Bad, what, remedy: Some("regent explain R4008".into()) }
+            }
+        }
+    }
+}
+
+fn ok(name: &'static str, what: String) -> Finding {
+    Finding { name, state: State::Ok, what, remedy: None }
+}
+
+fn inspect_folder(name: &'static str, folder: &Path) -> Finding {
+    if !folder.exists() {
+        let what = format!("{} is not there yet; the first command makes it", folder.display());
+        return Finding { name, state: State::Ok, what, remedy: None };
+    }
+    match nix::unistd::access(folder, nix::unistd::AccessFlags::W_OK | nix::unistd::AccessFlags::X_OK) {
+        Ok(()) => ok(name, folder.display().to_string()),
+        Err(error) => {
+            let what = format!("{} cannot be written: {}", folder.display(), error.desc());
+            Finding { name, state: State::Bad, what, remedy: Some("regent explain R4001".into()) }
+        }
+    }
+}
+
+/// The database holds what people wrote: nobody else reads it.
+fn restrict(path: &Path) -> io::Result<()> {
+    let mut permissions = std::fs::metadata(path)?.permissions();
+    if permissions.mode() & 0o077 == 0 {
+        return Ok(());
+    }
+    permissions.set_mode(0o600);
+    std::fs::set_permissions(path, permissions)
+}
+
+fn unusable(verb: &str, path: &Path, error: &io::Error) -> Problem {
+    let what = format!("cannot {verb} {}: {error}", path.display());
+    let code = if error.kind() == io::ErrorKind::StorageFull { Code::DISK_FULL } else { Code::HOUSE };
+    Problem::new(code, what).safe("nothing was written").remedy("regent doctor")
+}

@@ -1,0 +1,63 @@
+//! The house's secrets: made once, whole, readable by their owner only.
+
+#![expect(clippy::disallowed_methods, reason = "the house's own files")]
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+/// Reads a small file of ours; nothing if it is not there.
+pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
+    const LARGEST: u64 = 4096;
+    match File::open(path) {
+        Ok(file) => {
+            let mut text = String::new();
+            file.take(LARGEST).read_to_string(&mut text)?;
+            Ok(Some(text.trim().to_owned()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes the file with this content unless it is there; says whether it was made. Two processes may try at once:
+/// one wins, and nobody ever sees half a file, because it gets its name only when it is complete.
+pub(super) fn make(path: &Path, content: &str, unique: &str) -> io::Result<bool> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let draft = path.with_file_name(format!(".{name}.{unique}"));
+    let made = write(&draft, content).and_then(|()| match std::fs::hard_link(&draft, path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    });
+    match std::fs::remove_file(&draft) {
+        Err(error) if made.is_ok() && error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => made,
+    }
+}
+
+fn write(path: &Path, content: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(content.as_bytes())?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{make, read};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn the_first_one_wins_and_only_the_owner_reads_it() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("audit.key");
+        assert_eq!(read(&path).expect("read"), None);
+        assert!(make(&path, "one", "a").expect("make"));
+        assert!(!make(&path, "two", "b").expect("make"));
+        assert_eq!(read(&path).expect("read").as_deref(), Some("one"));
+        let mode = std::fs::metadata(&path).expect("metadata").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 1, "no drafts are left");
+    }
+}

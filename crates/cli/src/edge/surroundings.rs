@@ -1,0 +1,79 @@
+//! Clock, randomness and environment, read once and handed on.
+
+#![expect(clippy::disallowed_methods, reason = "this is where clock, randomness and environment come from")]
+
+use std::path::PathBuf;
+
+use domain::{Clock, IdSource, Time};
+use runtime::House;
+
+#[derive(Debug)]
+pub(crate) struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Time {
+        Time::from_micros(jiff::Timestamp::now().as_microsecond())
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct OsIds;
+
+impl IdSource for OsIds {
+    fn bits(&self) -> u128 {
+        let mut bytes = [0; 16];
+        #[expect(clippy::expect_used, reason = "without randomness no id is safe, and nothing can be done")]
+        getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+        u128::from_be_bytes(bytes)
+    }
+}
+
+/// What the process was started with.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    pub(crate) environment: Vec<(String, String)>,
+    pub(crate) arguments: Vec<std::ffi::OsString>,
+    pub(crate) folder: Option<PathBuf>,
+}
+
+impl Surroundings {
+    pub(crate) fn read() -> Self {
+        let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
+        Self {
+            environment: std::env::vars_os().map(|(name, value)| (text(name), text(value))).collect(),
+            arguments: std::env::args_os().collect(),
+            folder: std::env::current_dir().ok(),
+        }
+    }
+
+    /// A variable that is set and not empty.
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        let found = self.environment.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// `REGENT_HOME`, or the folders that the desktop specification (XDG) names.
+    pub(crate) fn house(&self) -> Option<House> {
+        if let Some(home) = self.variable("REGENT_HOME") {
+            return Some(House::under(&self.absolute(home)?));
+        }
+        let folder = |variable: &str, usual: &str| {
+            let given = self.variable(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+            let usual = || self.variable("HOME").map(|home| PathBuf::from(home).join(usual));
+            given.or_else(usual).map(|folder| folder.join("regent"))
+        };
+        Some(House {
+            config: folder("XDG_CONFIG_HOME", ".config")?,
+            data: folder("XDG_DATA_HOME", ".local/share")?,
+        })
+    }
+
+    fn absolute(&self, path: &str) -> Option<PathBuf> {
+        let path = PathBuf::from(path);
+        if path.is_absolute() { Some(path) } else { Some(self.folder.as_ref()?.join(path)) }
+    }
+
+    pub(crate) fn system_zone() -> jiff::tz::TimeZone {
+        jiff::tz::TimeZone::system()
+    }
+}

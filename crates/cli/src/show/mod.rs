@@ -1,0 +1,134 @@
+//! What people and programs see. Standard output carries the result, standard error everything else; text from
+//! outside reaches a terminal only with its control characters made visible.
+
+mod escape;
+mod problem;
+mod tree;
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use serde::Serialize;
+
+use crate::args::Color;
+use crate::edge::Surroundings;
+pub(crate) use escape::escaped;
+pub(crate) use problem::problem;
+pub(crate) use tree::tree;
+
+/// The two streams, and how each of them may be written to.
+#[derive(Clone, Debug)]
+pub(crate) struct Screen {
+    pub(crate) json: bool,
+    out: Stream,
+    err: Stream,
+    /// Symbols where the terminal can show them, words elsewhere.
+    symbols: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    terminal: bool,
+    color: bool,
+}
+
+/// The few meanings that have a colour; each has a word or a symbol too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Tone {
+    Good,
+    Bad,
+    Attention,
+    Command,
+    Faint,
+}
+
+impl Tone {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Good => "32",
+            Self::Bad => "1;31",
+            Self::Attention => "1;33",
+            Self::Command => "36",
+            Self::Faint => "2",
+        }
+    }
+}
+
+impl Screen {
+    pub(crate) fn new(json: bool, color: Color, surroundings: &Surroundings) -> Self {
+        let stream = |terminal: bool| {
+            let color = match color {
+                Color::Always => true,
+                Color::Never => false,
+                Color::Auto if surroundings.variable("NO_COLOR").is_some() => false,
+                Color::Auto if surroundings.variable("CLICOLOR_FORCE").is_some_and(|force| force != "0") => {
+                    true
+                }
+                Color::Auto => terminal && surroundings.variable("TERM") != Some("dumb"),
+            };
+            Stream { terminal, color }
+        };
+        let (out, err) = (stream(io::stdout().is_terminal()), stream(io::stderr().is_terminal()));
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| surroundings.variable(name));
+        let utf8 = locale.is_some_and(|locale| locale.to_uppercase().replace('-', "").contains("UTF8"));
+        let plain =
+            surroundings.variable("ACCESSIBLE").is_some() || surroundings.variable("TERM") == Some("dumb");
+        Self { json, symbols: err.terminal && utf8 && !plain, out, err }
+    }
+
+    /// One line of the result. A terminal sees its control characters escaped, a file or a pipe gets it as it is.
+    pub(crate) fn result(&self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        if self.out.terminal { writeln!(out, "{}", escaped(text)) } else { writeln!(out, "{text}") }
+    }
+
+    /// One line of a listing: our own words, so tones are allowed; whatever came from outside was escaped before.
+    pub(crate) fn line(&self, text: &str) -> io::Result<()> {
+        writeln!(io::stdout().lock(), "{}", text.trim_end())
+    }
+
+    pub(crate) fn json_line<T: Serialize>(&self, value: &T) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        serde_json::to_writer(&mut out, value)?;
+        out.write_all(b"\n")
+    }
+
+    pub(crate) fn flush(&self) -> io::Result<()> {
+        io::stdout().lock().flush()
+    }
+
+    /// A line beside the result. That nobody reads it any more is no reason to stop.
+    pub(crate) fn note(&self, text: &str) {
+        drop(writeln!(io::stderr().lock(), "{}", text.trim_end()));
+    }
+
+    /// A symbol where it can be shown, the word elsewhere.
+    pub(crate) const fn mark(&self, symbol: &'static str, word: &'static str) -> &'static str {
+        if self.symbols { symbol } else { word }
+    }
+
+    pub(crate) const fn draws(&self) -> bool {
+        self.symbols
+    }
+
+    pub(crate) fn tinted(&self, text: &str, tone: Tone) -> String {
+        tint(self.out, text, tone)
+    }
+
+    pub(crate) fn note_tinted(&self, text: &str, tone: Tone) -> String {
+        tint(self.err, text, tone)
+    }
+}
+
+fn tint(stream: Stream, text: &str, tone: Tone) -> String {
+    if stream.color { format!("\x1b[{}m{text}\x1b[0m", tone.code()) } else { text.to_owned() }
+}
+
+/// The first `most` characters of a text on one line, escaped; a cut is shown.
+pub(crate) fn brief(text: &str, most: usize) -> String {
+    let line = escaped(&text.replace(['\n', '\r', '\t'], " "));
+    if line.chars().count() <= most {
+        return line;
+    }
+    let kept: String = line.chars().take(most.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
