@@ -16,10 +16,10 @@ use ledger::store::{Store, StoreError, Tx, apply};
 use ledger::table::Table;
 use ledger::value::{Kind, Row, Value};
 use sqlx::sqlite::{
-    SqliteArguments, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool,
-    SqlitePoolOptions, SqliteRow, SqliteSynchronous,
+    SqliteArguments, SqliteConnectOptions, SqliteConnection, SqlitePool, SqlitePoolOptions, SqliteRow,
+    SqliteSynchronous,
 };
-use sqlx::{AssertSqlSafe, Connection as _, Row as _, Sqlite, query::Query as Statement};
+use sqlx::{AssertSqlSafe, Row as _, Sqlite, query::Query as Statement};
 
 use crate::sql;
 
@@ -52,11 +52,11 @@ impl SqliteStore {
             .create_if_missing(true)
             .busy_timeout(BUSY)
             .synchronous(SqliteSynchronous::Full);
-        let mut first = SqliteConnection::connect_with(&options).await.map_err(|error| opening(&error))?;
-        migrate(&mut first).await?;
-        drop(first);
-        let options = options.create_if_missing(false).journal_mode(SqliteJournalMode::Wal);
+        // The journal mode is a property of the file, set when the schema is made: a file that is not ours is not changed.
         let pool = SqlitePoolOptions::new().max_connections(CONNECTIONS).connect_lazy_with(options);
+        let mut connection = pool.acquire().await.map_err(|error| opening(&error))?;
+        migrate(&mut connection).await?;
+        drop(connection);
         Ok(Self { pool })
     }
 

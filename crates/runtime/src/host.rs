@@ -58,8 +58,8 @@ pub trait Host: Send + Sync {
     /// Looks at folders, files and permissions, and changes nothing.
     fn inspect(&self) -> Vec<Finding>;
 
-    /// Makes what is missing of the house: folders, keys, a settings file.
-    fn furnish(&self) -> Result<Furnished, Problem>;
+    /// Makes what is missing of the house: folders, keys, a settings file with the owner's name if one is given.
+    fn furnish(&self, name: &str) -> Result<Furnished, Problem>;
 
     /// Furnishes, and opens the ledger.
     async fn open(&self) -> Result<Ledger, Problem>;

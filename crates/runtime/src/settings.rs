@@ -147,9 +147,10 @@ impl Settings {
         self.values.iter().map(|(name, setting)| (*name, setting))
     }
 
-    /// The file that `init` writes: every setting, commented out, with what it is for.
+    /// The file that `init` writes: every setting, commented out, with what it is for; only the owner's name is
+    /// set, if there is one.
     #[must_use]
-    pub fn template() -> String {
+    pub fn template(owner: &str) -> String {
         let mut text =
             String::from("# Regent's settings. `regent config show --origin` says what counts and why.\n");
         let mut section = "";
@@ -159,7 +160,11 @@ impl Settings {
                 text.push_str(&format!("\n[{table}]\n"));
                 section = table;
             }
-            text.push_str(&format!("# {}\n# {name} = \"{}\"\n", key.about, key.default));
+            let line = match key.name {
+                "owner.name" if !owner.is_empty() => format!("{name} = {}", toml::Value::from(owner)),
+                _ => format!("# {name} = \"{}\"", key.default),
+            };
+            text.push_str(&format!("# {}\n{line}\n", key.about));
         }
         text
     }
@@ -253,8 +258,10 @@ mod tests {
     }
 
     #[test]
-    fn the_file_that_init_writes_changes_nothing() {
-        assert_eq!(Settings::layer(&file(&Settings::template())), Settings::layer(&Layers::default()));
+    fn the_file_that_init_writes_sets_only_the_name() {
+        assert_eq!(Settings::layer(&file(&Settings::template(""))), Settings::layer(&Layers::default()));
+        let named = Settings::layer(&file(&Settings::template("Ada \"the\" first"))).unwrap();
+        assert_eq!(named.get("owner.name"), "Ada \"the\" first");
     }
 
     #[test]

@@ -1,1 +1,18 @@
+//! For tests only: a clock turned by hand, ids that count, and a [`World`] in which a product test is written in
+//! the product's own language: put files there, ask for something, look at what was shown and what was kept.
+//!
+//! Nothing here is part of the program. Start reading at [`World`].
 
+#![expect(
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test world makes files and fails loudly"
+)]
+
+mod clock;
+mod host;
+mod world;
+
+pub use clock::{CountingIds, ManualClock};
+pub use host::TestHost;
+pub use world::{Kept, World};

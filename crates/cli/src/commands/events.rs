@@ -38,12 +38,13 @@ pub(crate) async fn events(app: &App, screen: &Screen, command: Events) -> Done 
 
 /// One answer per line, in order, each only once its event is durable. A bad line is answered and passed over.
 async fn ingest(app: &App, screen: &Screen) -> Done {
-    let mut input = io::stdin().lock();
     let mut bad = 0_u64;
     let mut number = 0_u64;
     loop {
         number += 1;
-        let answer = match read_line(&mut input, LINE_BYTES)? {
+        // On a thread of its own: Ctrl-C must work while nobody is writing.
+        let line = crate::edge::blocking(|| read_line(&mut io::stdin().lock(), LINE_BYTES)).await;
+        let answer = match line? {
             None => break,
             Some(Err(why)) => Err(why),
             Some(Ok(line)) if line.trim().is_empty() => continue,

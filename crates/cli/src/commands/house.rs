@@ -112,16 +112,11 @@ pub(crate) fn config(app: &App, screen: &Screen, command: &Config) -> Done {
     Ok(0)
 }
 
+/// One question at the most: how the owner wants to be called. Model and channels are not there yet.
 pub(crate) async fn init(app: &App, screen: &Screen, yes: bool) -> Done {
-    if !yes
-        && io::stderr().is_terminal()
-        && io::stdin().is_terminal()
-        && app.settings().get("owner.name").is_empty()
-    {
-        screen.note("This makes your house. Nothing leaves this machine.");
-        ask(screen, "Go on? Enter to go on, Ctrl-C to stop")?;
-    }
-    let furnished = app.init().await?;
+    let asks = !yes && !app.is_furnished() && io::stdin().is_terminal() && io::stderr().is_terminal();
+    let name = if asks { Some(ask("What may I call you? (Enter: your user name)").await?) } else { None };
+    let furnished = app.init(name.as_deref().unwrap_or_default()).await?;
     if screen.json {
         screen.json_line(&furnished)?;
         return Ok(0);
@@ -139,12 +134,14 @@ pub(crate) async fn init(app: &App, screen: &Screen, yes: bool) -> Done {
     Ok(0)
 }
 
-fn ask(_: &Screen, question: &str) -> io::Result<String> {
-    write!(io::stderr().lock(), "{question}: ")?;
+async fn ask(question: &str) -> io::Result<String> {
+    write!(io::stderr().lock(), "{question} ")?;
     io::stderr().lock().flush()?;
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
-    Ok(line.trim().to_owned())
+    let line = crate::edge::blocking(|| {
+        let mut line = String::new();
+        io::stdin().lock().read_line(&mut line).map(|_| line)
+    });
+    Ok(line.await?.trim().to_owned())
 }
 
 pub(crate) async fn explain(app: &App, screen: &Screen, what: &str) -> Done {

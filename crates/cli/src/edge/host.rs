@@ -41,7 +41,7 @@ impl Host for OsHost {
         holder::is_alive(holder)
     }
 
-    fn furnish(&self) -> Result<Furnished, Problem> {
+    fn furnish(&self, name: &str) -> Result<Furnished, Problem> {
         let house = &self.house;
         self.is_ours()?;
         for folder in [&house.config, &house.data, &house.keys()] {
@@ -56,7 +56,7 @@ impl Host for OsHost {
             }
             Ok(())
         };
-        make(&house.settings_file(), &Settings::template())?;
+        make(&house.settings_file(), &Settings::template(name))?;
         // A database without its key is a house whose secret was lost: a new one would hide that.
         if !house.database().exists() {
             let node: NodeId = Id::random(&*self.ids);
@@ -84,7 +84,7 @@ impl Host for OsHost {
     }
 
     async fn open(&self) -> Result<Ledger, Problem> {
-        self.furnish()?;
+        self.furnish("")?;
         let seal = self.seal()?;
         let path = self.house.database();
         let store = SqliteStore::open(&path).await.map_err(|error| {

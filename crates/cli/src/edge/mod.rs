@@ -18,3 +18,12 @@ pub(crate) fn text_of(path: &std::path::Path) -> std::io::Result<Option<String>>
         Err(error) => Err(error),
     }
 }
+
+/// Waits for something that blocks without holding up the rest of the program.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
+) -> std::io::Result<T> {
+    #[expect(clippy::disallowed_methods, reason = "standard input blocks")]
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_panicked| Err(std::io::Error::other("reading broke down")))
+}

@@ -65,18 +65,23 @@ impl App {
         &self.parts.zone
     }
 
-    /// Sets the house up; on a complete house it changes nothing.
-    ///
-    /// # Errors
-    /// If something cannot be made.
-    pub async fn init(&self) -> Result<Furnished, Problem> {
-        let mut furnished = self.parts.host.furnish()?;
-        let fresh = self
-            .parts
+    /// Whether there is a house already.
+    #[must_use]
+    pub fn is_furnished(&self) -> bool {
+        self.parts
             .host
             .inspect()
             .iter()
-            .any(|finding| finding.name == "database" && finding.state != State::Ok);
+            .all(|finding| finding.name != "database" || finding.state == State::Ok)
+    }
+
+    /// Sets the house up; on a complete house it changes nothing. `name` is how the owner wants to be called.
+    ///
+    /// # Errors
+    /// If something cannot be made.
+    pub async fn init(&self, name: &str) -> Result<Furnished, Problem> {
+        let fresh = !self.is_furnished();
+        let mut furnished = self.parts.host.furnish(name)?;
         self.ledger().await?;
         if fresh {
             furnished.made.push(self.paths().database);
@@ -129,7 +134,7 @@ impl App {
     /// where there is one.
     pub async fn doctor(&self) -> Diagnosis {
         let mut findings = self.parts.host.inspect();
-        if findings.iter().all(|finding| finding.name != "database" || finding.state == State::Ok) {
+        if self.is_furnished() {
             findings.extend(self.examine_ledger().await);
         }
         let healthy = findings.iter().all(|finding| finding.state != State::Bad);

@@ -1,0 +1,215 @@
+//! Product tests: one request from the terminal to the ledger and back, on every store.
+
+#![expect(clippy::expect_used, reason = "a test fails loudly")]
+
+use domain::event::Direction;
+use domain::task::{Directive, Status};
+use ledger::records::{AuditEntry, CallStatus, TABLES};
+use ledger::value::Value;
+use ledger::{Ledger, Seal, Select};
+use runtime::{Code, Problem};
+use std::sync::Arc;
+use testkit::{Kept, World};
+
+const REFERENCE: &str = "how many Rust files are here, and which is the largest?";
+
+async fn furnished(kept: Kept) -> World {
+    let world = World::new(kept).await;
+    world
+        .file("src/small.rs", "fn a() {}")
+        .file("src/large.rs", "fn main() { println!(); }")
+        .file("README.md", "# Hi");
+    world
+}
+
+/// A second pair of eyes on what was kept.
+fn ledger_of(world: &World) -> Ledger {
+    let seal = Seal::new(domain::id::NodeId::from_bits(1), [7; 32]);
+    Ledger::start(Arc::clone(world.store()), seal, Arc::new(domain::probe::Silent))
+}
+
+fn code<T: std::fmt::Debug>(result: Result<T, Problem>) -> Code {
+    result.expect_err("must not work").code
+}
+
+#[tokio::test]
+async fn the_reference_request_is_answered_checked_and_delivered_once() {
+    for kept in Kept::EACH {
+        let world = furnished(kept).await;
+        let report = world.run(REFERENCE).await.expect("a report");
+        assert_eq!(report.status, Status::Done, "{kept:?}");
+        assert_eq!(report.problem(), None);
+        let result = report.result.expect("a result");
+        assert_eq!(result.directive, Directive::Accept);
+        assert!(result.verdicts.len() >= 3 && result.unmet().count() == 0);
+        let answer =
+            "2 Rust files; the largest is src/large.rs (25 bytes).\nHidden and ignored files were left out.";
+        assert_eq!(world.seen(), [answer]);
+    }
+}
+
+/// (event) · (admission, plan, decisions, started) · (finished, verdict, answer) · (delivered).
+#[tokio::test]
+async fn the_reference_request_needs_four_durability_barriers() {
+    for kept in Kept::EACH {
+        let world = furnished(kept).await;
+        world.run(REFERENCE).await.expect("a report");
+        assert_eq!(world.app.barriers(), 4, "{kept:?}");
+        world.run(REFERENCE).await.expect("a report");
+        assert_eq!(world.app.barriers(), 8, "nor does it need more in a house that knows its owner");
+    }
+}
+
+#[tokio::test]
+async fn the_whole_chain_is_on_record() {
+    for kept in Kept::EACH {
+        let world = furnished(kept).await;
+        let report = world.run(REFERENCE).await.expect("a report");
+        let ledger = ledger_of(&world);
+        let events = ledger.events(9).await.expect("events");
+        assert_eq!(
+            events.iter().map(|event| event.direction).collect::<Vec<_>>(),
+            [Direction::In, Direction::Out]
+        );
+        assert_eq!(events[1].answers, Some(events[0].id), "the loop closes");
+        let calls = ledger.calls_of(report.task).await.expect("calls");
+        let calls: Vec<_> = calls.iter().map(|call| (call.tool_id.as_str(), call.status)).collect();
+        assert_eq!(calls, [("find_files", CallStatus::Finished), ("deliver", CallStatus::Finished)]);
+        let kinds: Vec<String> = ledger
+            .audit_tail(99)
+            .await
+            .expect("audit")
+            .into_iter()
+            .map(|entry: AuditEntry| entry.kind)
+            .collect();
+        assert_eq!(
+            kinds,
+            [
+                "event.received",
+                "admission.decided",
+                "task.opened",
+                "call.started",
+                "call.finished",
+                "call.started",
+                "call.finished",
+                "event.sent",
+                "task.ended"
+            ]
+        );
+        assert!(ledger.verify_audit().await.expect("verify").is_consistent());
+    }
+}
+
+/// What a person wrote stands in erasable tables only.
+#[tokio::test]
+async fn nothing_personal_stands_in_a_row_that_cannot_be_erased() {
+    const ERASABLE: [&str; 5] = ["blobs", "salts", "entities", "entity_identities", "places"];
+    for kept in Kept::EACH {
+        let world = furnished(kept).await;
+        world.file("canary-secret/x.rs", "canary-secret");
+        world.run("search for \"canary-secret\"").await.expect("a report");
+        let line = r#"{"adapter":"mail","source_id":"1","sender":"canary-secret@x","content":"canary-secret","container_id":"canary-secret"}"#;
+        world.app.ingest(line).await.expect("ledger").expect("event");
+        let mut erasable = 0;
+        for table in TABLES {
+            let query = ledger::query::Query { table, filters: Vec::new(), order: None, limit: None };
+            for row in world.store().select(&query).await.expect("select") {
+                let holds = |cell: &Value| match cell {
+                    Value::Text(text) => text.contains("canary-secret"),
+                    Value::Bytes(bytes) => bytes.windows(13).any(|window| window == b"canary-secret"),
+                    Value::Null | Value::Int(_) | Value::Time(_) => false,
+                };
+                if row.iter().any(holds) {
+                    assert!(
+                        ERASABLE.contains(&table.name),
+                        "{kept:?}: {} holds what a person wrote",
+                        table.name
+                    );
+                    erasable += 1;
+                }
+            }
+        }
+        assert!(erasable > 3, "the test itself must see the canary where it may be");
+    }
+}
+
+#[tokio::test]
+async fn what_the_reflexes_do_not_understand_is_said_and_kept() {
+    for kept in Kept::EACH {
+        let world = furnished(kept).await;
+        let report = world.run("paint the house green").await.expect("a report");
+        let problem = report.problem().expect("a problem");
+        assert_eq!((problem.code, problem.code.exit()), (Code::NEEDS_MODEL, 4));
+        assert_eq!(problem.what, "I need a model for that; this version has none yet");
+        assert_eq!(report.status, Status::Stopped);
+        assert_eq!(world.app.tasks(9).await.expect("tasks").len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_there_stops_the_task_and_never_looks_done() {
+    for kept in Kept::EACH {
+        let world = furnished(kept).await;
+        let report = world.run("how many files are in nowhere").await.expect("a report");
+        let problem = report.problem().expect("a problem");
+        assert_eq!((problem.code, report.status), (Code::STOPPED, Status::Stopped));
+        assert_eq!(problem.what, "stopped: `nowhere` does not exist in the workspace");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_or_endless_request_writes_nothing() {
+    for kept in Kept::EACH {
+        let world = furnished(kept).await;
+        assert_eq!(code(world.run("  \n ").await), Code::EMPTY_REQUEST);
+        assert_eq!(code(world.run(&"x".repeat(65_537)).await), Code::REQUEST_TOO_LONG);
+        assert_eq!(world.app.events(9).await.expect("events").len(), 0);
+    }
+}
+
+/// Nobody outside is let in, and the decision with its reasons is on record.
+#[tokio::test]
+async fn an_event_from_outside_is_kept_and_not_admitted() {
+    for kept in Kept::EACH {
+        let world = furnished(kept).await;
+        let line = r#"{"adapter":"mail","source_id":"7","sender":"eve@x.example","content":"how many files are here?"}"#;
+        let receipt = world.app.ingest(line).await.expect("ledger").expect("event");
+        assert_eq!(code(world.resume(Some(&receipt.id.to_string())).await), Code::NOT_ADMITTED);
+        let why = world.app.why(&receipt.id.to_string()).await.expect("why");
+        assert!(why.because.iter().any(|branch| branch.text == "deny: unknown, trust untrusted"), "{why:?}");
+        assert_eq!(world.seen(), [""; 0]);
+        assert_eq!(ledger_of(&world).calls_of(domain::id::TaskId::from_bits(0)).await.expect("calls"), []);
+    }
+}
+
+#[tokio::test]
+async fn two_questions_about_different_files_are_two_subtasks_at_once() {
+    for kept in Kept::EACH {
+        let world = furnished(kept).await;
+        let report = world
+            .run("how many Rust files are here, and how many markdown files are here?")
+            .await
+            .expect("a report");
+        assert_eq!(report.problem(), None);
+        assert_eq!(world.app.task(&report.short).await.expect("task").plan.len(), 2);
+        assert_eq!(world.app.barriers(), 4, "both calls start and end together");
+    }
+}
+
+#[tokio::test]
+async fn a_forged_tail_stops_everything_before_it_does_harm() {
+    let world = furnished(Kept::InMemory).await;
+    world.run(REFERENCE).await.expect("a report");
+    let ledger = ledger_of(&world);
+    let head =
+        ledger.first(Select::<ledger::records::AuditHead>::all()).await.expect("head").expect("a head");
+    let mut forged = ledger::Batch::new(domain::id::BatchId::from_bits(9), head_time());
+    forged.put(&ledger::records::AuditHead { mac: domain::Digest::ZERO, ..head });
+    ledger.commit(forged).await.expect("whoever owns the database can do this");
+    assert_eq!(code(world.run(REFERENCE).await), Code::TAIL_MOVED);
+    assert_eq!(world.seen().len(), 1, "nothing ran the second time");
+}
+
+fn head_time() -> domain::Time {
+    domain::Time::from_micros(0)
+}

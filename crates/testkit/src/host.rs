@@ -1,0 +1,56 @@
+//! A machine for tests: one user, and processes that live and die when the test says so.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use domain::id::NodeId;
+use domain::probe::Probe;
+use ledger::{Ledger, Seal, Store};
+use runtime::{Finding, Furnished, Host, Problem, State, User};
+
+#[derive(Debug)]
+pub struct TestHost {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) holder: String,
+    pub(crate) alive: Arc<Mutex<BTreeSet<String>>>,
+    pub(crate) probe: ProbeBox,
+}
+
+/// A probe that prints as nothing.
+#[derive(Clone)]
+pub(crate) struct ProbeBox(pub(crate) Arc<dyn Probe>);
+
+impl std::fmt::Debug for ProbeBox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Probe")
+    }
+}
+
+#[async_trait]
+impl Host for TestHost {
+    fn user(&self) -> User {
+        User { id: 1000, name: Some("ada".into()) }
+    }
+
+    fn holder(&self) -> String {
+        self.holder.clone()
+    }
+
+    fn is_alive(&self, holder: &str) -> Option<bool> {
+        Some(self.alive.lock().unwrap_or_else(PoisonError::into_inner).contains(holder))
+    }
+
+    fn inspect(&self) -> Vec<Finding> {
+        vec![Finding { name: "database", state: State::Ok, what: "in the test".into(), remedy: None }]
+    }
+
+    fn furnish(&self, _name: &str) -> Result<Furnished, Problem> {
+        Ok(Furnished { made: Vec::new() })
+    }
+
+    async fn open(&self) -> Result<Ledger, Problem> {
+        let seal = Seal::new(NodeId::from_bits(1), [7; 32]);
+        Ok(Ledger::start(Arc::clone(&self.store), seal, Arc::clone(&self.probe.0)))
+    }
+}

@@ -1,0 +1,168 @@
+//! The test world: a house, a folder to work in, and a person at a terminal.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::id::TaskId;
+use domain::probe::{Probe, Silent};
+use domain::task::FinalResult;
+use ledger::Store;
+use ledger::memory::MemoryStore;
+use ledger_sql::SqliteStore;
+use runtime::app::{Report, Request};
+use runtime::settings::{Layers, Settings};
+use runtime::{App, House, Parts, Problem, Surface, Watch};
+use tempfile::TempDir;
+
+use crate::host::ProbeBox;
+use crate::{CountingIds, ManualClock, TestHost};
+
+/// Which store a product test runs on; every test runs on each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    InMemory,
+    InSqlite,
+}
+
+impl Kept {
+    pub const EACH: [Self; 2] = [Self::InMemory, Self::InSqlite];
+}
+
+pub struct World {
+    pub app: App,
+    pub clock: Arc<ManualClock>,
+    pub folder: TempDir,
+    shown: Arc<Shown>,
+    store: Arc<dyn Store>,
+    alive: Arc<Mutex<BTreeSet<String>>>,
+    processes: u64,
+}
+
+/// What the person has seen.
+#[derive(Debug, Default)]
+struct Shown(Mutex<Vec<FinalResult>>);
+
+impl Surface for Shown {
+    fn show(&self, _task: TaskId, result: &FinalResult) -> Result<(), String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(result.clone());
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("World").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl World {
+    pub async fn new(kept: Kept) -> Self {
+        Self::probed(kept, Arc::new(Silent)).await
+    }
+
+    /// A world in which somebody watches the named points.
+    pub async fn probed(kept: Kept, probe: Arc<dyn Probe>) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store: Arc<dyn Store> = match kept {
+            Kept::InMemory => Arc::new(MemoryStore::default()),
+            Kept::InSqlite => {
+                Arc::new(SqliteStore::open(&folder.path().join(".regent.db")).await.expect("a database"))
+            }
+        };
+        let clock = Arc::new(ManualClock::at("2026-11-15T08:30:00Z"));
+        let alive = Arc::default();
+        let app = app(&store, &clock, &alive, &folder, 1, probe);
+        Self { app, clock, folder, shown: Arc::default(), store, alive, processes: 1 }
+    }
+
+    /// The process dies, and another one starts on the same house.
+    pub fn restart(&mut self) {
+        self.restart_probed(Arc::new(Silent));
+    }
+
+    pub fn restart_probed(&mut self, probe: Arc<dyn Probe>) {
+        self.alive.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.start_another(probe);
+    }
+
+    /// Another process starts on the same house while the first one lives.
+    pub fn start_another(&mut self, probe: Arc<dyn Probe>) {
+        self.processes += 1;
+        self.app = app(&self.store, &self.clock, &self.alive, &self.folder, self.processes, probe);
+    }
+
+    pub fn file(&self, path: &str, content: &str) -> &Self {
+        let path = self.folder.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        std::fs::write(path, content).expect("a file");
+        self
+    }
+
+    #[must_use]
+    pub fn request(&self, text: &str) -> Request {
+        let surface: Arc<dyn Surface> = Arc::<Shown>::clone(&self.shown);
+        Request { text: text.into(), workspace: self.folder.path().into(), surface, watch: quiet() }
+    }
+
+    /// # Errors
+    /// As [`App::run`].
+    pub async fn run(&self, text: &str) -> Result<Report, Problem> {
+        self.app.run(self.request(text)).await
+    }
+
+    /// # Errors
+    /// As [`App::resume`].
+    pub async fn resume(&self, id: Option<&str>) -> Result<Report, Problem> {
+        let surface: Arc<dyn Surface> = Arc::<Shown>::clone(&self.shown);
+        self.app.resume(id, surface, quiet()).await
+    }
+
+    /// The texts that were delivered, in order.
+    #[must_use]
+    pub fn seen(&self) -> Vec<String> {
+        let shown = self.shown.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.iter().map(|result| result.text.clone()).collect()
+    }
+
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+fn quiet() -> Watch {
+    Arc::new(|_| {})
+}
+
+fn app(
+    store: &Arc<dyn Store>,
+    clock: &Arc<ManualClock>,
+    alive: &Arc<Mutex<BTreeSet<String>>>,
+    folder: &TempDir,
+    process: u64,
+    probe: Arc<dyn Probe>,
+) -> App {
+    let holder = format!("process-{process}");
+    alive.lock().unwrap_or_else(PoisonError::into_inner).insert(holder.clone());
+    let host = TestHost {
+        store: Arc::clone(store),
+        holder,
+        alive: Arc::clone(alive),
+        probe: ProbeBox(Arc::clone(&probe)),
+    };
+    App::new(Parts {
+        house: House::under(folder.path()),
+        settings: Settings::layer(&Layers::default()).expect("defaults"),
+        host: Arc::new(host),
+        clock: Arc::<ManualClock>::clone(clock),
+        ids: Arc::new(CountingIds::seeded(process)),
+        probe,
+        zone: jiff::tz::TimeZone::UTC,
+    })
+}
