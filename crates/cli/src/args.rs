@@ -35,6 +35,24 @@ pub(crate) enum Color {
     Never,
 }
 
+impl Color {
+    /// As the setting `ui.color` spells it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+}
+
+impl Global {
+    /// The settings that flags stand for.
+    pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {
+        self.color.map(|color| ("ui.color", color.name().into())).into_iter().collect()
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Do what is asked, here, and print the result

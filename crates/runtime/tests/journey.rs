@@ -213,3 +213,41 @@ async fn a_forged_tail_stops_everything_before_it_does_harm() {
 fn head_time() -> domain::Time {
     domain::Time::from_micros(0)
 }
+
+/// Nobody can be shown anything here.
+struct Closed;
+
+impl runtime::Surface for Closed {
+    fn show(&self, _: domain::id::TaskId, _: &domain::task::FinalResult) -> Result<(), String> {
+        Err("nobody is there".into())
+    }
+}
+
+#[tokio::test]
+async fn a_result_that_could_not_be_handed_over_is_not_done() {
+    for kept in Kept::EACH {
+        let world = furnished(kept).await;
+        let request = runtime::app::Request { surface: Arc::new(Closed), ..world.request(REFERENCE) };
+        let report = world.app.run(request).await.expect("a report");
+        assert_eq!(report.status, Status::Stopped);
+        assert_eq!(report.problem().map(|problem| problem.code), Some(Code::OUTPUT));
+        let kept_result = world.app.task(&report.short).await.expect("task").result.expect("a result");
+        assert!(kept_result.text.starts_with("2 Rust files"), "the result itself is not lost");
+        let out = world
+            .app
+            .events(9)
+            .await
+            .expect("events")
+            .into_iter()
+            .filter(|event| event.direction == Direction::Out);
+        assert_eq!(out.count(), 0, "what was not delivered did not go out");
+    }
+}
+
+#[tokio::test]
+async fn a_workspace_that_is_gone_is_noticed_before_anything_is_written() {
+    let world = furnished(Kept::InMemory).await;
+    let request = runtime::app::Request { workspace: world.path().join("gone"), ..world.request(REFERENCE) };
+    assert_eq!(code(world.app.run(request).await), Code::WORKSPACE);
+    assert_eq!(world.app.events(9).await.expect("events").len(), 0);
+}

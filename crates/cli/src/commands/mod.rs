@@ -10,7 +10,7 @@ use std::io;
 
 use runtime::{App, Problem};
 
-use crate::args::{Command, Global};
+use crate::args::Command;
 use crate::edge::Surroundings;
 use crate::show::Screen;
 
@@ -57,13 +57,5 @@ pub(crate) async fn dispatch(
         Command::Init { yes } => house::init(app, screen, yes).await,
         Command::Explain { what } => house::explain(app, screen, &what).await,
         Command::Completions { shell } => house::completions(shell),
-    }
-}
-
-impl Global {
-    /// The settings that flags stand for.
-    pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {
-        let color = self.color.map(|color| format!("{color:?}").to_lowercase());
-        color.map(|color| ("ui.color", color)).into_iter().collect()
     }
 }

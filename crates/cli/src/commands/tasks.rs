@@ -56,7 +56,7 @@ fn page(app: &App, screen: &Screen, view: &TaskView) -> String {
     }
     for (i, call) in view.calls.iter().enumerate() {
         let took = call.duration_ms.map_or_else(String::new, |ms| format!("{ms} ms"));
-        let status = format!("{:?}", call.status).to_lowercase();
+        let status = call.status.name();
         add(
             if i == 0 { "calls" } else { "" },
             &format!("{:<8} {:<12} {status:<9} {took}", call.short, call.tool),

@@ -20,6 +20,19 @@ pub enum CallStatus {
 }
 words!(CallStatus);
 
+impl CallStatus {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Started => "started",
+            Self::Finished => "finished",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 record! {
     /// One call. A projection of the journal, in which its arguments and its result stand at the steps named here.
     ToolCall in "tool_calls" by [id], Replace {

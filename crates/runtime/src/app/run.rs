@@ -60,6 +60,12 @@ impl Report {
         let result = self.result.as_ref()?;
         let why = result.reason.clone().unwrap_or_else(|| "too little of it could be met".into());
         let why_command = format!("regent why {}", self.short);
+        if self.status == Status::Stopped && result.directive != Directive::Abandon {
+            let what = "the result is there, but it could not be handed over";
+            return Some(
+                Problem::new(Code::OUTPUT, what).remedy(format!("regent tasks show {}", self.short)),
+            );
+        }
         match (result.directive, result.cause) {
             (Directive::Accept, _) => None,
             (Directive::Success, _) => {
@@ -96,7 +102,7 @@ impl App {
     /// # Errors
     /// If it cannot be taken in or let in, or the ledger fails. That the work itself failed is a report.
     pub async fn run(&self, request: Request) -> Result<Report, Problem> {
-        check(&request.text)?;
+        check(&request)?;
         let desk = self.desk().await?;
         let started = desk.now();
         let source_id: Id<kind::Batch> = desk.id();
@@ -318,7 +324,9 @@ fn source(admission: &policy::admit::Admission) -> Source {
     }
 }
 
-fn check(text: &str) -> Result<(), Problem> {
+/// What can be known to be wrong before anything is written.
+fn check(request: &Request) -> Result<(), Problem> {
+    let Request { text, workspace, .. } = request;
     if text.trim().is_empty() {
         return Err(Problem::new(Code::EMPTY_REQUEST, "the request is empty")
             .safe("nothing was written")
@@ -328,5 +336,10 @@ fn check(text: &str) -> Result<(), Problem> {
         let what = format!("the request has {} bytes, more than {REQUEST_BYTES}", text.len());
         return Err(Problem::new(Code::REQUEST_TOO_LONG, what).safe("nothing was written"));
     }
+    let unusable = |why: String| Problem::new(Code::WORKSPACE, why).safe("nothing was written");
+    // It is kept as text, and a name that is changed on the way would be another folder.
+    let name = workspace.display();
+    workspace.to_str().ok_or_else(|| unusable(format!("the name of `{name}` is not UTF-8")))?;
+    tools::Workspace::new(workspace.clone()).map_err(|failure| unusable(failure.message))?;
     Ok(())
 }

@@ -75,7 +75,7 @@ impl App {
             vec![allowed, self.policy(call.vpol_id).await?, self.wanted_by(call.r_tag, call.o_tag).await?];
         let took = call.duration_ms.map_or_else(String::new, |ms| format!(", {ms} ms"));
         let headline =
-            format!("{} {}, {}{took}", call.tool_id, word(call.status), self.clock(call.timestamp));
+            format!("{} {}, {}{took}", call.tool_id, call.status.name(), self.clock(call.timestamp));
         Ok(Why { id: call.id.to_string(), headline, because, proof: self.proof(&call.id.to_string()).await? })
     }
 
@@ -99,7 +99,7 @@ impl App {
         for call in ledger.calls_of(task.task_id).await? {
             because.push(Branch::leaf(
                 "call",
-                format!("{} {} {}", self.short(call.id).await?, call.tool_id, word(call.status)),
+                format!("{} {} {}", self.short(call.id).await?, call.tool_id, call.status.name()),
             ));
         }
         because.push(self.policy(task.vpol_id).await?);
@@ -256,14 +256,4 @@ fn layers(decision: &Decision) -> Vec<Branch> {
         broker::Layer::Level => "level",
     };
     decision.words.iter().map(|word| Branch::leaf(name(word), word.reason.clone())).collect()
-}
-
-const fn word(status: CallStatus) -> &'static str {
-    match status {
-        CallStatus::Refused => "refused",
-        CallStatus::Started => "started",
-        CallStatus::Finished => "finished",
-        CallStatus::Failed => "failed",
-        CallStatus::Unknown => "unknown",
-    }
 }
