@@ -15,7 +15,7 @@ use crate::two_commands::{REQUEST, Truth, binary, target_directory};
 const ROUNDS: usize = 50;
 const WARM_UP: usize = 3;
 /// The same question, asked of the system: sizes and paths, sorted; the number of lines and the last of them.
-const FIND: &str = "find . -name '*.rs' -not -path '*/.*' -not -path './target/*' -type f -printf '%s %p\\n' \
+const FIND: &str = "find . \\( -name '.?*' -o -path ./target \\) -prune -o -name '*.rs' -type f -printf '%s %p\\n' \
                     | sort -n | awk '{ last = $0 } END { print NR, last }'";
 /// What a durable run cannot do without, near enough: a few small appends, each on the disk before the next.
 const SYNCS: usize = 4;

@@ -49,14 +49,16 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
         "never" => Screen::new(screen.json, Color::Never, surroundings),
         _ => screen.clone(),
     };
-    let app = App::new(parts(house, settings));
+    // Never dropped: closing the database would cost every command a checkpoint, and what is durable needs no
+    // closing. The next process finds the log beside the database and goes on from there, as after a crash.
+    let app: &'static App = Box::leak(Box::new(App::new(parts(house, settings))));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Problem::new(Code::INTERNAL, format!("the runtime does not start: {error}")))?;
     let done = runtime.block_on(async {
         tokio::select! {
-            done = commands::dispatch(args.command, &app, &screen, surroundings) => done,
+            done = commands::dispatch(args.command, app, &screen, surroundings) => done,
             () = interrupted() => {
                 screen.note("interrupted: what was done is saved; regent resume goes on");
                 Ok(INTERRUPTED)

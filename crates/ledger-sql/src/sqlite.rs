@@ -31,13 +31,17 @@ const MIGRATIONS: [&str; 1] = [include_str!("../migrations/sqlite/0001_first_wal
 
 /// How long to wait for another process that is writing.
 const BUSY: Duration = Duration::from_secs(10);
-const CONNECTIONS: u32 = 4;
+/// Connections that read; one more writes.
+const READERS: u32 = 4;
 /// SQLite takes 32,766 parameters in one statement.
 const PARAMETERS: usize = 30_000;
 
+/// One connection writes, because SQLite has one writer anyway and its statements stay prepared there; the others
+/// read beside it.
 #[derive(Debug)]
 pub struct SqliteStore {
-    pool: SqlitePool,
+    writer: SqlitePool,
+    readers: SqlitePool,
 }
 
 impl SqliteStore {
@@ -51,13 +55,15 @@ impl SqliteStore {
             .filename(path)
             .create_if_missing(true)
             .busy_timeout(BUSY)
-            .synchronous(SqliteSynchronous::Full);
+            .synchronous(SqliteSynchronous::Full)
+            .pragma("temp_store", "memory");
         // The journal mode is a property of the file, set when the schema is made: a file that is not ours is not changed.
-        let pool = SqlitePoolOptions::new().max_connections(CONNECTIONS).connect_lazy_with(options);
-        let mut connection = pool.acquire().await.map_err(|error| opening(&error))?;
+        let pool = |most| SqlitePoolOptions::new().max_connections(most).connect_lazy_with(options.clone());
+        let (writer, readers) = (pool(1), pool(READERS));
+        let mut connection = writer.acquire().await.map_err(|error| opening(&error))?;
         migrate(&mut connection).await?;
         drop(connection);
-        Ok(Self { pool })
+        Ok(Self { writer, readers })
     }
 
     /// The newest schema this program knows.
@@ -114,16 +120,22 @@ async fn execute(connection: &mut SqliteConnection, sql: &str) -> Result<(), Sto
 #[async_trait]
 impl Store for SqliteStore {
     async fn transact(&self, group: &[Batch], seal: &Seal) -> Result<Vec<Result<(), Refusal>>, StoreError> {
-        let mut tx = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(|error| failure(&error))?;
+        let mut tx = self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| failure(&error))?;
+        // Alone in its transaction, a batch needs no savepoint: taking it back is taking everything back.
+        if let [batch] = group {
+            let outcome = apply(&mut OpenTx(&mut tx), batch, seal).await?;
+            let end = if outcome.is_ok() { tx.commit().await } else { tx.rollback().await };
+            end.map_err(|error| failure(&error))?;
+            return Ok(vec![outcome]);
+        }
         let mut outcomes = Vec::with_capacity(group.len());
         for batch in group {
-            let mut savepoint = OpenTx(&mut tx);
-            savepoint.execute("SAVEPOINT batch").await?;
-            let outcome = apply(&mut savepoint, batch, seal).await?;
+            execute(&mut tx, "SAVEPOINT batch").await?;
+            let outcome = apply(&mut OpenTx(&mut tx), batch, seal).await?;
             if outcome.is_err() {
-                savepoint.execute("ROLLBACK TO batch").await?;
+                execute(&mut tx, "ROLLBACK TO batch").await?;
             }
-            savepoint.execute("RELEASE batch").await?;
+            execute(&mut tx, "RELEASE batch").await?;
             outcomes.push(outcome);
         }
         tx.commit().await.map_err(|error| failure(&error))?;
@@ -132,12 +144,12 @@ impl Store for SqliteStore {
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
         let sql = AssertSqlSafe(sql::select(query));
-        let rows = bind_filters(sqlx::query(sql), query).fetch_all(&self.pool).await;
+        let rows = bind_filters(sqlx::query(sql), query).fetch_all(&self.readers).await;
         decode_all(query.table, &rows.map_err(|error| failure(&error))?)
     }
 
     async fn describe(&self) -> Result<String, StoreError> {
-        let mut connection = self.pool.acquire().await.map_err(|error| failure(&error))?;
+        let mut connection = self.readers.acquire().await.map_err(|error| failure(&error))?;
         let check: String = sqlx::query_scalar("PRAGMA quick_check(1)")
             .fetch_one(&mut *connection)
             .await
@@ -154,12 +166,6 @@ impl Store for SqliteStore {
 }
 
 struct OpenTx<'a>(&'a mut SqliteConnection);
-
-impl OpenTx<'_> {
-    async fn execute(&mut self, sql: &'static str) -> Result<(), StoreError> {
-        execute(self.0, sql).await
-    }
-}
 
 impl Tx for OpenTx<'_> {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {

@@ -87,11 +87,13 @@ impl Host for OsHost {
         self.furnish("")?;
         let seal = self.seal()?;
         let path = self.house.database();
+        // The database holds what people wrote, and the files beside it take over its mode: nobody else reads them.
+        keys::make(&path, "", &self.ids.bits().to_string())
+            .map_err(|error| unusable("make", &path, &error))?;
         let store = SqliteStore::open(&path).await.map_err(|error| {
             let what = format!("{} ({})", error, path.display());
             Problem { what, ..Problem::from(error) }
         })?;
-        restrict(&path).map_err(|error| unusable("protect", &path, &error))?;
         Ok(Ledger::start(Arc::new(store), seal, Arc::clone(&self.probe)))
     }
 }
@@ -203,16 +205,6 @@ fn inspect_folder(name: &'static str, folder: &Path) -> Finding {
             Finding { name, state: State::Bad, what, remedy: Some("regent explain R4001".into()) }
         }
     }
-}
-
-/// The database holds what people wrote: nobody else reads it.
-fn restrict(path: &Path) -> io::Result<()> {
-    let mut permissions = std::fs::metadata(path)?.permissions();
-    if permissions.mode() & 0o077 == 0 {
-        return Ok(());
-    }
-    permissions.set_mode(0o600);
-    std::fs::set_permissions(path, permissions)
 }
 
 fn unusable(verb: &str, path: &Path, error: &io::Error) -> Problem {

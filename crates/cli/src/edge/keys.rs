@@ -24,6 +24,9 @@ pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
 /// Makes the file with this content unless it is there; says whether it was made. Two processes may try at once:
 /// one wins, and nobody ever sees half a file, because it gets its name only when it is complete.
 pub(super) fn make(path: &Path, content: &str, unique: &str) -> io::Result<bool> {
+    if path.exists() {
+        return Ok(false);
+    }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let draft = path.with_file_name(format!(".{name}.{unique}"));
     let made = write(&draft, content).and_then(|()| match std::fs::hard_link(&draft, path) {

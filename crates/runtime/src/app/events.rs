@@ -66,7 +66,7 @@ impl App {
         let desk = self.desk().await?;
         let speaker = || pipeline::sender(&desk, incoming.platform(), &incoming.sender);
         let ingested = pipeline::ingest(&desk, &incoming, speaker).await?;
-        Ok(Ok(Receipt { key: ingested.event.key, id: ingested.event.id, new: ingested.new }))
+        Ok(Ok(Receipt { key: ingested.event.key, id: ingested.event.id, new: ingested.new.is_some() }))
     }
 
     /// Oldest first.

@@ -120,7 +120,11 @@ impl App {
             metadata: Some(serde_json::json!({ "workspace": request.workspace.to_string_lossy() })),
         };
         let ingested = pipeline::ingest(&desk, &incoming, || self.owner(&desk)).await?;
-        let ended = self.begin(&desk, &ingested.event, &request).await?;
+        let person = match ingested.new {
+            Some(person) => person,
+            None => self.sender_of(&desk, &ingested.event).await?,
+        };
+        let ended = self.begin(&desk, &ingested.event, person, &request).await?;
         self.report(&ingested.event, ended, desk.now().since(started)).await
     }
 
@@ -146,7 +150,8 @@ impl App {
             Some(task) => self.go_on(&desk, &event, &task, surface, watch).await?,
             None => {
                 let (text, workspace) = self.as_asked(&desk, &event).await?;
-                self.begin(&desk, &event, &Request { text, workspace, surface, watch }).await?
+                let person = self.sender_of(&desk, &event).await?;
+                self.begin(&desk, &event, person, &Request { text, workspace, surface, watch }).await?
             }
         };
         self.report(&event, ended, desk.now().since(started)).await
@@ -156,12 +161,20 @@ impl App {
         pipeline::owner(desk, &self.parts.host.user(), self.parts.settings.get("owner.name")).await
     }
 
-    /// From an event that is durable to the end of its task.
-    async fn begin(&self, desk: &Desk, event: &Event, request: &Request) -> Result<Ended, Problem> {
+    async fn sender_of(&self, desk: &Desk, event: &Event) -> Result<Person, Problem> {
         let identity = desk.ledger.identity(event.sender).await?;
-        let unknown = || Problem::new(Code::ERASED, "whoever sent this was erased");
-        let identity = identity.ok_or_else(unknown)?;
-        let person = pipeline::sender(desk, &identity.platform, &identity.identifier).await?;
+        let identity = identity.ok_or_else(|| Problem::new(Code::ERASED, "whoever sent this was erased"))?;
+        Ok(pipeline::sender(desk, &identity.platform, &identity.identifier).await?)
+    }
+
+    /// From an event that is durable to the end of its task.
+    async fn begin(
+        &self,
+        desk: &Desk,
+        event: &Event,
+        person: Person,
+        request: &Request,
+    ) -> Result<Ended, Problem> {
         let mut batch = desk.batch();
         let (admission, tags) = pipeline::admitted(desk, event, &person, &mut batch)?;
         if admission.effect == Effect::Deny {
@@ -206,9 +219,7 @@ impl App {
                 .safe("it goes on there")
                 .remedy("regent tasks list"));
         }
-        let identity = desk.ledger.identity(event.sender).await?;
-        let identity = identity.ok_or_else(|| Problem::new(Code::ERASED, "whoever sent this was erased"))?;
-        let person = pipeline::sender(desk, &identity.platform, &identity.identifier).await?;
+        let person = self.sender_of(desk, event).await?;
         let steps = pipeline::load(&desk.ledger, task.task_id).await?;
         let setting = self.setting(desk, event, person.salt, surface, watch).await?;
         Driver::take_over(setting, &steps, lease).await?.drive().await

@@ -13,8 +13,8 @@ use crate::problem::Problem;
 #[derive(Clone, Debug)]
 pub(crate) struct Ingested {
     pub(crate) event: Event,
-    /// Whether it was written now; the same key twice is the same event.
-    pub(crate) new: bool,
+    /// Who sent it, if it was written now; the same key twice is the same event.
+    pub(crate) new: Option<Person>,
 }
 
 /// How often to look again when another process wrote the same person or place at the same moment.
@@ -31,11 +31,11 @@ where
     let key = incoming.key();
     for tried in 1.. {
         if let Some(event) = desk.ledger.event_by_key(&key).await? {
-            return Ok(Ingested { event, new: false });
+            return Ok(Ingested { event, new: None });
         }
         let person = speaker().await?;
         match write(desk, incoming, &key, &person).await {
-            Ok(event) => return Ok(Ingested { event, new: true }),
+            Ok(event) => return Ok(Ingested { event, new: Some(person) }),
             Err(CommitError::Refused(Refusal::Present { .. } | Refusal::Duplicate { .. }))
                 if tried < TRIES => {}
             Err(error) => return Err(error.into()),
