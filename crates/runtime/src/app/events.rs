@@ -8,7 +8,7 @@ use ledger::records::Event;
 use serde::Serialize;
 
 use super::App;
-use crate::pipeline;
+use crate::pipeline::{self, Cast};
 use crate::problem::Problem;
 
 /// The answer to an adapter, given only once the event is durable.
@@ -64,8 +64,11 @@ impl App {
             return Ok(Err(BadLine::TooLong));
         }
         let desk = self.desk().await?;
-        let speaker = || pipeline::sender(&desk, incoming.platform(), &incoming.sender);
-        let ingested = pipeline::ingest(&desk, &incoming, speaker).await?;
+        let cast = async || {
+            let sender = pipeline::sender(&desk, incoming.platform(), &incoming.sender).await?;
+            Ok(Cast { sender, agent: None })
+        };
+        let ingested = pipeline::ingest(&desk, &incoming, cast).await?;
         Ok(Ok(Receipt { key: ingested.event.key, id: ingested.event.id, new: ingested.new.is_some() }))
     }
 

@@ -16,7 +16,7 @@ use policy::admit::{Effect, MAIN};
 use serde::Serialize;
 
 use super::App;
-use crate::pipeline::{self, Desk, Driver, Ended, Person, Surface, Watch};
+use crate::pipeline::{self, Cast, Desk, Driver, Ended, Surface, Watch};
 use crate::problem::{Code, Problem};
 
 /// What a person asks for, and where.
@@ -119,12 +119,12 @@ impl App {
             occurred_at: None,
             metadata: Some(serde_json::json!({ "workspace": request.workspace.to_string_lossy() })),
         };
-        let ingested = pipeline::ingest(&desk, &incoming, || self.owner(&desk)).await?;
-        let person = match ingested.new {
-            Some(person) => person,
-            None => self.sender_of(&desk, &ingested.event).await?,
+        let ingested = pipeline::ingest(&desk, &incoming, || self.cast(&desk)).await?;
+        let cast = match ingested.new {
+            Some(cast) => cast,
+            None => self.cast_of(&desk, &ingested.event).await?,
         };
-        let ended = self.begin(&desk, &ingested.event, person, &request).await?;
+        let ended = self.begin(&desk, &ingested.event, cast, &request).await?;
         self.report(&ingested.event, ended, desk.now().since(started)).await
     }
 
@@ -150,21 +150,26 @@ impl App {
             Some(task) => self.go_on(&desk, &event, &task, surface, watch).await?,
             None => {
                 let (text, workspace) = self.as_asked(&desk, &event).await?;
-                let person = self.sender_of(&desk, &event).await?;
-                self.begin(&desk, &event, person, &Request { text, workspace, surface, watch }).await?
+                let cast = self.cast_of(&desk, &event).await?;
+                self.begin(&desk, &event, cast, &Request { text, workspace, surface, watch }).await?
             }
         };
         self.report(&event, ended, desk.now().since(started)).await
     }
 
-    async fn owner(&self, desk: &Desk) -> Result<Person, ledger::StoreError> {
-        pipeline::owner(desk, &self.parts.host.user(), self.parts.settings.get("owner.name")).await
+    /// The owner asks, the main agent answers.
+    async fn cast(&self, desk: &Desk) -> Result<Cast, ledger::StoreError> {
+        let user = self.parts.host.user();
+        let sender = pipeline::owner(desk, &user, self.parts.settings.get("owner.name")).await?;
+        Ok(Cast { sender, agent: Some(pipeline::agent(desk, MAIN).await?) })
     }
 
-    async fn sender_of(&self, desk: &Desk, event: &Event) -> Result<Person, Problem> {
+    /// Who takes part in an event that was written down before.
+    async fn cast_of(&self, desk: &Desk, event: &Event) -> Result<Cast, Problem> {
         let identity = desk.ledger.identity(event.sender).await?;
         let identity = identity.ok_or_else(|| Problem::new(Code::ERASED, "whoever sent this was erased"))?;
-        Ok(pipeline::sender(desk, &identity.platform, &identity.identifier).await?)
+        let sender = pipeline::sender(desk, &identity.platform, &identity.identifier).await?;
+        Ok(Cast { sender, agent: Some(pipeline::agent(desk, MAIN).await?) })
     }
 
     /// From an event that is durable to the end of its task.
@@ -172,11 +177,11 @@ impl App {
         &self,
         desk: &Desk,
         event: &Event,
-        person: Person,
+        cast: Cast,
         request: &Request,
     ) -> Result<Ended, Problem> {
         let mut batch = desk.batch();
-        let (admission, tags) = pipeline::admitted(desk, event, &person, &mut batch)?;
+        let (admission, tags) = pipeline::admitted(desk, event, &cast.sender, &mut batch)?;
         if admission.effect == Effect::Deny {
             desk.ledger.commit(batch).await?;
             let why: Vec<String> = admission.reasons.iter().map(ToString::to_string).collect();
@@ -195,9 +200,8 @@ impl App {
             request: Text::new(request.text.clone(), source(&admission)),
             workspace: request.workspace.to_string_lossy().into_owned(),
         };
-        let setting = self
-            .setting(desk, event, person.salt, Arc::clone(&request.surface), Arc::clone(&request.watch))
-            .await?;
+        let setting =
+            self.setting(desk, event, cast, Arc::clone(&request.surface), Arc::clone(&request.watch))?;
         Driver::open(setting, opening, batch)?.drive().await
     }
 
@@ -219,31 +223,24 @@ impl App {
                 .safe("it goes on there")
                 .remedy("regent tasks list"));
         }
-        let person = self.sender_of(desk, event).await?;
+        let cast = self.cast_of(desk, event).await?;
         let steps = pipeline::load(&desk.ledger, task.task_id).await?;
-        let setting = self.setting(desk, event, person.salt, surface, watch).await?;
+        let setting = self.setting(desk, event, cast, surface, watch)?;
         Driver::take_over(setting, &steps, lease).await?.drive().await
     }
 
-    async fn setting(
+    fn setting(
         &self,
         desk: &Desk,
         event: &Event,
-        salt: ledger::records::Salt,
+        cast: Cast,
         surface: Arc<dyn Surface>,
         watch: Watch,
     ) -> Result<pipeline::Setting, Problem> {
-        let agent = pipeline::agent(desk, MAIN).await?;
-        let holder = self.parts.host.holder();
-        Ok(pipeline::Setting {
-            desk: desk.clone(),
-            surface,
-            watch,
-            holder,
-            event: event.clone(),
-            salt,
-            agent,
-        })
+        let silent = || Problem::new(Code::INTERNAL, "nobody is there to answer");
+        let agent = cast.agent.ok_or_else(silent)?.identity.id;
+        let (desk, holder, event) = (desk.clone(), self.parts.host.holder(), event.clone());
+        Ok(pipeline::Setting { desk, surface, watch, holder, event, salt: cast.sender.salt, agent })
     }
 
     /// A task that is over: what it came to, from its journal. Nothing runs.

@@ -13,6 +13,7 @@ use domain::Time;
 use domain::ask::{Ask, Reply};
 use domain::call::Call;
 use domain::event::Direction;
+use domain::id::IdentityId;
 use domain::limits::LEASE;
 use domain::task::{FinalResult, Status};
 use engine::task::{DELIVER, Effect, Input, Opening, Ruling, Step, Task};
@@ -23,7 +24,7 @@ use llm::Reflex;
 use serde_json::json;
 
 use super::deliver::Deliver;
-use super::{Desk, Person, Surface, journal};
+use super::{Desk, Surface, journal};
 use crate::problem::{Code, Problem};
 
 /// Told of every step once it is durable, never before.
@@ -38,7 +39,7 @@ pub(crate) struct Driver {
     event: Event,
     salt: Salt,
     /// The agent, as somebody who answers.
-    agent: Person,
+    agent: IdentityId,
     created_at: Time,
     epoch: u64,
     batch: Batch,
@@ -67,7 +68,7 @@ pub(crate) struct Setting {
     pub(crate) holder: String,
     pub(crate) event: Event,
     pub(crate) salt: Salt,
-    pub(crate) agent: Person,
+    pub(crate) agent: IdentityId,
 }
 
 impl Driver {
@@ -83,7 +84,6 @@ impl Driver {
         };
         batch.expect_epoch(subject, 0).put(&lease);
         batch.audit(entry(&opening, "task.opened", now, json!({ "event": setting.event.id })));
-        setting.agent.enter(&mut batch);
         let (task, step) = Task::open(opening, now);
         let mut driver = Self::new(setting, task, batch, 1, now)?;
         driver.journal(step)?;
@@ -99,7 +99,6 @@ impl Driver {
         let until = setting.desk.now().plus(LEASE);
         batch.expect_epoch(lease.subject.clone(), lease.epoch);
         batch.put(&Lease { epoch, holder: setting.holder.clone(), until, ..lease });
-        setting.agent.enter(&mut batch);
         let mut driver = Self::new(setting, task, batch, epoch, created_at)?;
         driver.feed(Input::TakenOver)?;
         driver.settle_unknown().await?;
@@ -228,7 +227,7 @@ impl Driver {
             seq: Seq(None),
             id: self.desk.id(),
             key: format!("{}:{}", self.event.adapter, call.id),
-            sender: self.agent.identity.id,
+            sender: self.agent,
             direction: Direction::Out,
             body: body.hash,
             content_type: "text/plain".into(),

@@ -13,29 +13,39 @@ use crate::problem::Problem;
 #[derive(Clone, Debug)]
 pub(crate) struct Ingested {
     pub(crate) event: Event,
-    /// Who sent it, if it was written now; the same key twice is the same event.
-    pub(crate) new: Option<Person>,
+    /// Who takes part, if it was written now; the same key twice is the same event.
+    pub(crate) new: Option<Cast>,
+}
+
+/// Who takes part in an event.
+#[derive(Clone, Debug)]
+pub(crate) struct Cast {
+    pub(crate) sender: Person,
+    /// Who will answer, where that is known already.
+    pub(crate) agent: Option<Person>,
 }
 
 /// How often to look again when another process wrote the same person or place at the same moment.
 const TRIES: usize = 4;
 
+/// `cast` says who takes part; whoever of them is new is written with the event. It is asked again when another
+/// process was faster.
 pub(crate) async fn ingest<P>(
     desk: &Desk,
     incoming: &Incoming,
-    speaker: impl Fn() -> P,
+    cast: impl Fn() -> P,
 ) -> Result<Ingested, Problem>
 where
-    P: Future<Output = Result<Person, ledger::StoreError>>,
+    P: Future<Output = Result<Cast, ledger::StoreError>>,
 {
     let key = incoming.key();
     for tried in 1.. {
         if let Some(event) = desk.ledger.event_by_key(&key).await? {
             return Ok(Ingested { event, new: None });
         }
-        let person = speaker().await?;
-        match write(desk, incoming, &key, &person).await {
-            Ok(event) => return Ok(Ingested { event, new: Some(person) }),
+        let people = cast().await?;
+        match write(desk, incoming, &key, &people).await {
+            Ok(event) => return Ok(Ingested { event, new: Some(people) }),
             Err(CommitError::Refused(Refusal::Present { .. } | Refusal::Duplicate { .. }))
                 if tried < TRIES => {}
             Err(error) => return Err(error.into()),
@@ -44,16 +54,17 @@ where
     Err(Problem::new(crate::Code::INTERNAL, "an event could not be written"))
 }
 
-async fn write(desk: &Desk, incoming: &Incoming, key: &str, person: &Person) -> Result<Event, CommitError> {
+async fn write(desk: &Desk, incoming: &Incoming, key: &str, cast: &Cast) -> Result<Event, CommitError> {
+    let Cast { sender, agent } = cast;
     let now = desk.now();
     let mut batch = desk.batch();
-    person.enter(&mut batch);
+    [Some(sender), agent.as_ref()].into_iter().flatten().for_each(|person| person.enter(&mut batch));
     let place = place(desk, incoming, &mut batch).await?;
-    let body = Blob::personal(incoming.content.clone().into_bytes(), &person.salt);
+    let body = Blob::personal(incoming.content.clone().into_bytes(), &sender.salt);
     let metadata = incoming
         .metadata
         .as_ref()
-        .map(|metadata| Blob::personal(metadata.to_string().into_bytes(), &person.salt));
+        .map(|metadata| Blob::personal(metadata.to_string().into_bytes(), &sender.salt));
     let event = Event {
         seq: Seq(None),
         id: desk.id(),
@@ -62,7 +73,7 @@ async fn write(desk: &Desk, incoming: &Incoming, key: &str, person: &Person) -> 
         platform: incoming.platform().into(),
         container_kind: incoming.container_kind,
         place: place.id,
-        sender: person.identity.id,
+        sender: sender.identity.id,
         direction: Direction::In,
         body: body.hash,
         content_type: incoming.content_type.clone().unwrap_or_else(|| "text/plain".into()),

@@ -17,7 +17,7 @@ pub use drive::Watch;
 
 pub(crate) use admit::{admitted, task_of};
 pub(crate) use drive::{Driver, Ended, Setting};
-pub(crate) use ingest::ingest;
+pub(crate) use ingest::{Cast, ingest};
 pub(crate) use journal::{fold, load};
 pub(crate) use people::{Person, agent, owner, sender};
 
