@@ -3,11 +3,11 @@
 use std::fmt;
 
 use domain::call::{Call, Failure};
-use domain::id::BatchId;
+use domain::canonical::{self, NotCanonical};
 use domain::limits::AUTHORISATION;
-use domain::{Time, Trust, canonical};
+use domain::{Time, Trust};
 use ledger::records::{Blob, CallStatus, Salt, ToolCall};
-use ledger::{Batch, Entry, Receipt};
+use ledger::{Batch, Entry, Receipt, Token};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
@@ -20,6 +20,29 @@ pub struct Context<'a> {
     pub trust: Trust,
     /// Of the person whose words the chain carries: arguments and results are theirs.
     pub salt: &'a Salt,
+}
+
+/// A call with the decision about it. Only [`Broker::authorize`](crate::Broker::authorize) makes one, so the decision
+/// belongs to this call and every layer was asked.
+#[derive(Debug)]
+pub struct Ruled {
+    call: Call,
+    decision: Decision,
+    /// The canonical forms that are digested and kept.
+    input: Vec<u8>,
+    words: Vec<u8>,
+}
+
+impl Ruled {
+    pub(crate) fn new(call: Call, decision: Decision) -> Result<Self, NotCanonical> {
+        let (input, words) = (canonical::bytes(&call.args)?, canonical::bytes(&decision)?);
+        Ok(Self { call, decision, input, words })
+    }
+
+    #[must_use]
+    pub const fn decision(&self) -> &Decision {
+        &self.decision
+    }
 }
 
 /// A call that may run, with what has to be written down first.
@@ -43,15 +66,11 @@ pub struct Refused {
 impl Prepared {
     /// # Errors
     /// If the decision is anything but to execute.
-    pub fn new(
-        call: Call,
-        decision: &Decision,
-        context: Context<'_>,
-        now: Time,
-    ) -> Result<Self, Box<Refused>> {
+    pub fn new(ruled: Ruled, context: Context<'_>, now: Time) -> Result<Self, Box<Refused>> {
+        let Ruled { call, decision, input, words } = ruled;
         let status =
             if decision.answer == Answer::Execute { CallStatus::Started } else { CallStatus::Refused };
-        let blob = Blob::personal(canonical::bytes(decision).unwrap_or_default(), context.salt);
+        let blob = Blob::personal(words, context.salt);
         let row = ToolCall {
             id: call.id,
             tool_id: call.tool.clone(),
@@ -61,7 +80,7 @@ impl Prepared {
             o_tag: call.tags.origin,
             vpol_id: call.tags.vpol,
             status,
-            input: personal_digest(&call.args, context.salt),
+            input: Blob::personal(input, context.salt).hash,
             output: None,
             decision: blob.hash,
             duration_ms: None,
@@ -81,7 +100,7 @@ impl Prepared {
     /// Puts the decision and `started` into the batch; its receipt is what opens the door.
     pub fn enter(self, batch: &mut Batch) -> Pending {
         batch.put(&self.blob).put(&self.row).audit(self.entry);
-        Pending { call: self.call, row: self.row, batch: batch.id() }
+        Pending { call: self.call, row: self.row, batch: batch.token() }
     }
 }
 
@@ -101,7 +120,7 @@ impl Refused {
 pub struct Pending {
     call: Call,
     row: ToolCall,
-    batch: BatchId,
+    batch: Token,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -114,7 +133,7 @@ impl Pending {
     /// # Errors
     /// If the receipt is for another batch.
     pub fn authorize(self, receipt: &Receipt) -> Result<Authorized<Call>, NotCovered> {
-        if receipt.batch() != self.batch {
+        if !receipt.is_for(&self.batch) {
             return Err(NotCovered);
         }
         let not_after = self.row.timestamp.plus(AUTHORISATION);
@@ -148,11 +167,6 @@ impl Authorized<Call> {
     pub fn args<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         T::deserialize(&self.call.args).map_err(|error| Failure::logical(error.to_string()))
     }
-}
-
-/// The digest of a person's content: means nothing once their salt is erased.
-pub(crate) fn personal_digest<T: serde::Serialize>(value: &T, salt: &Salt) -> domain::Digest {
-    Blob::personal(canonical::bytes(value).unwrap_or_default(), salt).hash
 }
 
 pub(crate) fn entry(row: &ToolCall, kind: &str, trust: Trust, at: Time, detail: serde_json::Value) -> Entry {

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use domain::call::{Call, Failure, Outcome};
+use domain::canonical::{self, NotCanonical};
 use domain::probe::{Point, Probe};
 use domain::source::Text;
 use domain::{Clock, Time, Trust};
 use ledger::Batch;
-use ledger::records::{CallStatus, ToolCall};
+use ledger::records::{Blob, CallStatus, ToolCall};
 use policy::vpol::Vpol;
 use serde_json::json;
 
-use crate::decide::{Decision, Facts, decide};
-use crate::door::{Authorized, Context, entry, personal_digest};
-use crate::tool::Registry;
+use crate::decide::{Facts, decide};
+use crate::door::{Authorized, Context, Ruled, entry};
+use crate::tool::{Handler, Registry};
 
 /// The door itself: the tools there are, and the one place from which they are called.
 #[derive(Clone)]
@@ -50,13 +51,15 @@ impl Broker {
     }
 
     /// Asks every layer about a call, with the facts that the registry adds.
-    #[must_use]
-    pub fn authorize(&self, call: &Call, asker: &Asker<'_>) -> Decision {
+    ///
+    /// # Errors
+    /// If the arguments have no canonical form, so that nothing could be recorded of them.
+    pub fn authorize(&self, call: Call, asker: &Asker<'_>) -> Result<Ruled, NotCanonical> {
         let handler = self.registry.handler(&call.tool);
         let form = handler.map_or(Ok(()), |handler| handler.accepts(&call.args));
         let vpol = Vpol::by_id(call.tags.vpol);
-        decide(&Facts {
-            call,
+        let decision = decide(&Facts {
+            call: &call,
             tool: self.registry.spec(&call.tool),
             form: form.as_ref().map(|&()| ()).map_err(String::as_str),
             principal: asker.principal,
@@ -64,7 +67,8 @@ impl Broker {
             allowed: asker.allowed,
             vpol: vpol.as_ref(),
             request: asker.request,
-        })
+        });
+        Ruled::new(call, decision)
     }
 
     /// Runs the call. A handler that hangs is left behind at its time limit, one that panics ends its own call;
@@ -72,35 +76,45 @@ impl Broker {
     pub async fn execute(&self, authorized: Authorized<Call>) -> Finished {
         let (call, row, not_after) =
             (authorized.call().clone(), authorized.row.clone(), authorized.not_after);
-        let (tool, id) = (call.tool.to_string(), call.id.to_string());
-        let outcome = match self.registry.handler(&call.tool).cloned() {
-            None => Err(Failure::logical(format!("there is no tool `{tool}`"))),
+        let (outcome, status) = match self.registry.handler(&call.tool).cloned() {
+            None => (Err(Failure::logical(format!("there is no tool `{}`", call.tool))), CallStatus::Failed),
             Some(_) if self.clock.now() > not_after => {
-                Err(Failure::environmental("the authorisation ran out before the call could start"))
+                let late = Failure::environmental("the authorisation ran out before the call could start");
+                (Err(late), CallStatus::Failed)
             }
-            Some(handler) => {
-                let limit = handler.spec().timeout;
-                self.probe.reached(Point::Running { tool: &tool, call: &id });
-                #[expect(
-                    clippy::disallowed_methods,
-                    reason = "the one place that calls a handler; a task of its own keeps a panic in"
-                )]
-                let running = tokio::spawn(async move { handler.call(authorized).await });
-                let outcome = match tokio::time::timeout(limit, running).await {
-                    Ok(Ok(outcome)) => outcome,
-                    Ok(Err(_panicked)) => {
-                        Err(Failure::logical(format!("`{tool}` broke down; this is a bug in it")))
-                    }
-                    Err(_elapsed) => Err(Failure::environmental(format!(
-                        "`{tool}` took longer than {} s",
-                        limit.as_secs()
-                    ))),
+            Some(handler) => self.run(handler, authorized, &call).await,
+        };
+        Finished { call, outcome, row: ToolCall { status, ..row }, at: self.clock.now() }
+    }
+
+    async fn run(
+        &self,
+        handler: Arc<dyn Handler>,
+        authorized: Authorized<Call>,
+        call: &Call,
+    ) -> (Outcome, CallStatus) {
+        let (tool, id, spec) = (call.tool.to_string(), call.id.to_string(), handler.spec().clone());
+        self.probe.reached(Point::Running { tool: &tool, call: &id });
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the one place that calls a handler; a task of its own keeps a panic in"
+        )]
+        let running = tokio::spawn(async move { handler.call(authorized).await });
+        let (outcome, status) = match tokio::time::timeout(spec.timeout, running).await {
+            Ok(Ok(Ok(record))) => (Ok(record), CallStatus::Finished),
+            Ok(Ok(Err(failure))) => (Err(failure), CallStatus::Failed),
+            // It may have done some of its work, or may still be at it.
+            unclear => {
+                let why = match unclear {
+                    Err(_elapsed) => format!("`{tool}` took longer than {} s", spec.timeout.as_secs()),
+                    Ok(_panicked) => format!("`{tool}` broke down; this is a bug in it"),
                 };
-                self.probe.reached(Point::Ran { tool: &tool, call: &id });
-                outcome
+                let status = if spec.may_run_again() { CallStatus::Failed } else { CallStatus::Unknown };
+                (Err(Failure::environmental(why)), status)
             }
         };
-        Finished { call, outcome, row, at: self.clock.now() }
+        self.probe.reached(Point::Ran { tool: &tool, call: &id });
+        (outcome, status)
     }
 }
 
@@ -126,19 +140,20 @@ impl Finished {
     }
 
     /// Puts what came of the call into the batch.
-    pub fn enter(&self, context: Context<'_>, batch: &mut Batch) {
-        let (status, kind) = match (&self.outcome, self.row.status) {
-            (_, CallStatus::Unknown) => (CallStatus::Unknown, "call.unknown"),
-            (Ok(_), _) => (CallStatus::Finished, "call.finished"),
-            (Err(_), _) => (CallStatus::Failed, "call.failed"),
-        };
-        let output = personal_digest(&self.outcome, context.salt);
+    ///
+    /// # Errors
+    /// If the outcome has no canonical form.
+    pub fn enter(&self, context: Context<'_>, batch: &mut Batch) -> Result<(), NotCanonical> {
+        let status = self.row.status;
+        let kind = format!("call.{}", status.name());
+        let output = Blob::personal(canonical::bytes(&self.outcome)?, context.salt).hash;
         let duration = self.at.since(self.row.timestamp);
         let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let row =
             ToolCall { status, output: Some(output), duration_ms: Some(duration_ms), ..self.row.clone() };
         let detail =
             json!({ "tool": row.tool_id, "task": row.task_id, "output": output, "duration_ms": duration_ms });
-        batch.put(&row).audit(entry(&row, kind, context.trust, self.at, detail));
+        batch.put(&row).audit(entry(&row, &kind, context.trust, self.at, detail));
+        Ok(())
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A call goes through it in four steps, and each step needs what the one before it gives:
 //!
-//! 1. [`decide`](decide::decide) asks every layer; the strictest answer counts, and each one's word is kept.
+//! 1. [`Broker::authorize`] asks every layer; the strictest answer counts, and each one's word is kept. What comes back
+//!    ([`Ruled`]) holds the call and the decision about it, and nothing else makes one.
 //! 2. [`Prepared::enter`] puts the decision and the journal's `started` into a batch.
 //! 3. The [`Receipt`](ledger::Receipt) of that very batch turns [`Pending`] into an [`Authorized`] call.
 //! 4. [`Broker::execute`] gives it to the handler, which consumes it, and returns what is to be recorded.
@@ -10,41 +11,47 @@
 //! INVARIANT (one-door): a handler takes an `Authorized<Call>` by value, and only step 3 makes one. It cannot be
 //! cloned, stored or made elsewhere, so skipping authority or the journal does not compile:
 //!
-//! ```compile_fail
+//! ```compile_fail,E0308
 //! # use broker::{Authorized, Handler}; use domain::call::Call;
 //! async fn sneak(handler: &dyn Handler, call: Call) {
 //!     handler.call(call).await; // a call that nobody authorised
 //! }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0451
 //! # use broker::Authorized; use domain::{Time, call::Call}; use ledger::records::ToolCall;
 //! fn forge(call: Call, row: ToolCall, not_after: Time) -> Authorized<Call> {
 //!     Authorized { call, row, not_after } // its fields are private
 //! }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0308
 //! # use broker::Authorized; use domain::call::Call;
 //! fn twice(authorized: &Authorized<Call>) -> Authorized<Call> {
 //!     authorized.clone() // it cannot be cloned
 //! }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0277
 //! # use broker::Authorized; use domain::call::Call;
 //! fn keep(authorized: &Authorized<Call>) -> String {
 //!     serde_json::to_string(authorized).unwrap() // it cannot be stored
 //! }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0382
 //! # use broker::{Authorized, Handler}; use domain::call::Call;
 //! async fn again(handler: &dyn Handler, authorized: Authorized<Call>) {
 //!     handler.call(authorized).await;
 //!     handler.call(authorized).await; // it was consumed
 //! }
 //! ```
-//! ```compile_fail
-//! # use ledger::Receipt;
-//! fn receipt() -> Receipt {
-//!     Receipt { batch: domain::id::BatchId::from_bits(1) } // only the ledger makes one
+//! ```compile_fail,E0451
+//! # use ledger::{Receipt, Token}; use domain::id::BatchId;
+//! fn receipt(batch: BatchId, token: Option<Token>) -> Receipt {
+//!     Receipt { batch, token } // only the ledger makes one
+//! }
+//! ```
+//! ```compile_fail,E0451
+//! # use broker::{Decision, Ruled}; use domain::call::Call;
+//! fn overrule(call: Call, decision: Decision, input: Vec<u8>, words: Vec<u8>) -> Ruled {
+//!     Ruled { call, decision, input, words } // a decision of one's own, or about another call
 //! }
 //! ```
 //! The same shapes, used as they are meant, compile:
@@ -65,6 +72,6 @@ mod execute;
 mod tool;
 
 pub use decide::{Answer, Decision, Facts, Layer, Word};
-pub use door::{Authorized, Context, NotCovered, Pending, Prepared, Refused};
+pub use door::{Authorized, Context, NotCovered, Pending, Prepared, Refused, Ruled};
 pub use execute::{Asker, Broker, Finished};
 pub use tool::{Handler, Level, Registry, ToolSpec};

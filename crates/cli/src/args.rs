@@ -117,6 +117,18 @@ pub(crate) enum Command {
     Completions { shell: clap_complete::Shell },
 }
 
+impl Command {
+    /// Whether it can leave work behind that `resume` goes on with.
+    pub(crate) const fn works(&self) -> bool {
+        matches!(self, Self::Run { .. } | Self::Resume { .. })
+    }
+
+    /// Whether it is of use even where the settings are wrong.
+    pub(crate) const fn helps(&self) -> bool {
+        matches!(self, Self::Explain { .. } | Self::Paths | Self::Doctor | Self::Completions { .. })
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tasks {
     /// Newest first

@@ -24,8 +24,8 @@ use commands::Trouble;
 use edge::{OsHost, OsIds, Surroundings, SystemClock};
 use show::{Screen, problem};
 
-/// What a shell expects after Ctrl-C.
-const INTERRUPTED: u8 = 130;
+/// What a shell expects of a program that a signal ended: this and the signal's number, 130 for Ctrl-C.
+const SIGNALLED: u8 = 128;
 
 fn main() -> ExitCode {
     let surroundings = Surroundings::read();
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return ExitCode::from(usage(&error, &surroundings)),
     };
-    let screen = Screen::new(args.global.json, args.global.color.unwrap_or(Color::Auto), &surroundings);
+    let screen = Screen::new(args.global.json, color(&args.global, "auto", &surroundings), &surroundings);
     ExitCode::from(match start(args, &surroundings, &screen) {
         Ok(exit) => exit,
         Err(trouble) => report(&screen, trouble),
@@ -43,12 +43,18 @@ fn main() -> ExitCode {
 fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::Done {
     let no_home = || Problem::new(Code::HOUSE, "neither REGENT_HOME nor HOME says where the house is");
     let house = surroundings.house().ok_or_else(no_home)?;
-    let settings = settings(&house, surroundings, &args.global)?;
-    let screen = match settings.get("ui.color") {
-        "always" => Screen::new(screen.json, Color::Always, surroundings),
-        "never" => Screen::new(screen.json, Color::Never, surroundings),
-        _ => screen.clone(),
+    let settings = match settings(&house, surroundings, &args.global) {
+        Ok(settings) => settings,
+        // These help to put a wrong setting right, so a wrong setting does not keep them from it.
+        Err(trouble) if args.command.helps() => {
+            screen.note(&problem(screen, &trouble));
+            Settings::layer(&Layers::default()).map_err(|_never| trouble)?
+        }
+        Err(trouble) => return Err(trouble.into()),
     };
+    let screen =
+        Screen::new(screen.json, color(&args.global, settings.get("ui.color"), surroundings), surroundings);
+    let works = args.command.works();
     // Never dropped: closing the database would cost every command a checkpoint, and what is durable needs no
     // closing. The next process finds the log beside the database and goes on from there, as after a crash.
     let app: &'static App = Box::leak(Box::new(App::new(parts(house, settings))));
@@ -59,9 +65,10 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
     let done = runtime.block_on(async {
         tokio::select! {
             done = commands::dispatch(args.command, app, &screen, surroundings) => done,
-            () = interrupted() => {
-                screen.note("interrupted: what was done is saved; regent resume goes on");
-                Ok(INTERRUPTED)
+            signal = interrupted() => {
+                let how = if works { "; regent resume goes on" } else { "" };
+                screen.note(&format!("interrupted: what was done is saved{how}"));
+                Ok(SIGNALLED + signal)
             }
         }
     });
@@ -109,19 +116,37 @@ fn settings(house: &House, surroundings: &Surroundings, global: &Global) -> Resu
     })
 }
 
-async fn interrupted() {
+/// Waits for somebody to stop the program; the number of the signal.
+async fn interrupted() -> u8 {
     use tokio::signal::unix::{SignalKind, signal};
+    const HANGUP: u8 = 1;
+    const INTERRUPT: u8 = 2;
+    const TERMINATE: u8 = 15;
     let (Ok(mut int), Ok(mut term), Ok(mut hup)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
     else {
         return std::future::pending().await; // the default action of the signals still ends the program
     };
-    tokio::select! { _ = int.recv() => {}, _ = term.recv() => {}, _ = hup.recv() => {} }
+    tokio::select! { _ = int.recv() => INTERRUPT, _ = term.recv() => TERMINATE, _ = hup.recv() => HANGUP }
+}
+
+/// The flag counts first, then `NO_COLOR`, then `CLICOLOR_FORCE`, then the setting.
+fn color(global: &Global, setting: &str, surroundings: &Surroundings) -> Color {
+    match (global.color, setting) {
+        (Some(color), _) => color,
+        (None, _) if surroundings.variable("NO_COLOR").is_some() => Color::Never,
+        (None, _) if surroundings.variable("CLICOLOR_FORCE").is_some_and(|force| force != "0") => {
+            Color::Always
+        }
+        (None, "always") => Color::Always,
+        (None, "never") => Color::Never,
+        (None, _) => Color::Auto,
+    }
 }
 
 /// Help and version go to standard output; a mistake gets a code like any other.
 fn usage(error: &clap::Error, surroundings: &Surroundings) -> u8 {
-    let screen = Screen::new(false, Color::Auto, surroundings);
+    let screen = Screen::new(false, Color::Never, surroundings);
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             drop(error.print());

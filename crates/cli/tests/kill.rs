@@ -14,8 +14,7 @@ use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
 const REFERENCE: &str = "how many Rust files are here, and which is the largest?";
-const ANSWER: &str =
-    "2 Rust files; the largest is b.rs (12 bytes).\nHidden and ignored files were left out.\n";
+const ANSWER: &str = "2 Rust files; the largest is b.rs (12 bytes).\nSubfolders included; hidden files, ignored files and links left out.\n";
 
 /// A house, a workspace, and somebody who watches from outside.
 struct Scene {

@@ -1,9 +1,5 @@
 //! Several processes at once on one house, from its first moment on.
-#![expect(
-    clippy::expect_used,
-    clippy::disallowed_methods,
-    reason = "a test starts processes, and fails loudly"
-)]
+#![expect(clippy::disallowed_methods, reason = "a test starts processes")]
 
 use std::path::Path;
 use std::process::{Command, Stdio};

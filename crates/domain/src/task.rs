@@ -87,6 +87,8 @@ impl FinalResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
+    /// Written down, and nobody has decided about it yet.
+    Queued,
     Running,
     Done,
     Stopped,
@@ -94,8 +96,14 @@ pub enum Status {
 
 impl Status {
     #[must_use]
+    pub const fn is_over(self) -> bool {
+        matches!(self, Self::Done | Self::Stopped)
+    }
+
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Queued => "queued",
             Self::Running => "running",
             Self::Done => "done",
             Self::Stopped => "stopped",

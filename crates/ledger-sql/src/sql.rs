@@ -88,7 +88,7 @@ mod tests {
         let sql = select(&question.descending("hash").limit(3).query);
         assert_eq!(
             sql,
-            "SELECT \"hash\", \"content\" FROM \"blobs\" WHERE \"hash\" = $1 AND \"content\" > $2 \
+            "SELECT \"hash\", \"person\", \"content\" FROM \"blobs\" WHERE \"hash\" = $1 AND \"content\" > $2 \
              ORDER BY \"hash\" DESC LIMIT 3"
         );
         let null =
@@ -100,7 +100,8 @@ mod tests {
     fn writing_follows_the_table() {
         assert_eq!(
             insert(Blob::TABLE, 2),
-            "INSERT INTO \"blobs\" (\"hash\", \"content\") VALUES ($1, $2), ($3, $4) ON CONFLICT DO NOTHING"
+            "INSERT INTO \"blobs\" (\"hash\", \"person\", \"content\") \
+             VALUES ($1, $2, $3), ($4, $5, $6) ON CONFLICT DO NOTHING"
         );
         assert!(
             insert(AuditHead::TABLE, 1)

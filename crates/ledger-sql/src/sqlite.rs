@@ -10,9 +10,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use domain::Time;
 use ledger::Seal;
-use ledger::batch::{Batch, Refusal};
+use ledger::batch::Batch;
 use ledger::query::Query;
-use ledger::store::{Store, StoreError, Tx, apply};
+use ledger::store::{Outcome, Store, StoreError, Tx, apply};
 use ledger::table::Table;
 use ledger::value::{Kind, Row, Value};
 use sqlx::sqlite::{
@@ -74,12 +74,11 @@ impl SqliteStore {
 }
 
 async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
-    let (id, found) =
-        (pragma(connection, "application_id").await?, pragma(connection, "user_version").await?);
-    let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema")
-        .fetch_one(&mut *connection)
-        .await
-        .map_err(|error| failure(&error))?;
+    // One statement is one snapshot: another process may be making the schema at this moment.
+    const LOOK: &str = "SELECT (SELECT application_id FROM pragma_application_id), \
+                        (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)";
+    let (id, found, tables): (i64, i64, i64) =
+        sqlx::query_as(LOOK).fetch_one(&mut *connection).await.map_err(|error| failure(&error))?;
     if id != APPLICATION_ID && tables > 0 {
         return Err(StoreError::Foreign);
     }
@@ -119,7 +118,7 @@ async fn execute(connection: &mut SqliteConnection, sql: &str) -> Result<(), Sto
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn transact(&self, group: &[Batch], seal: &Seal) -> Result<Vec<Result<(), Refusal>>, StoreError> {
+    async fn transact(&self, group: &[Batch], seal: &Seal) -> Result<Vec<Outcome>, StoreError> {
         let mut tx = self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| failure(&error))?;
         // Alone in its transaction, a batch needs no savepoint: taking it back is taking everything back.
         if let [batch] = group {

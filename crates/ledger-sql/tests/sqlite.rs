@@ -4,9 +4,12 @@
 
 use std::sync::Arc;
 
-use ledger::records::TABLES;
+use domain::Time;
+use domain::id::{BatchId, NodeId};
+use ledger::chain::Fault;
+use ledger::records::{Blob, Salt, SaltBytes, TABLES};
 use ledger::table::Write;
-use ledger::{Store, StoreError};
+use ledger::{Batch, CommitError, Entry, Ledger, Refusal, Seal, Store, StoreError};
 use ledger_sql::SqliteStore;
 use sqlx::{Connection, Row, SqliteConnection};
 
@@ -145,4 +148,98 @@ fn tables_that_are_for_ever_are_written_once() {
     for table in TABLES.iter().filter(|table| ["events", "task_steps", "audit"].contains(&table.name)) {
         assert_eq!(table.write, Write::Append, "{}", table.name);
     }
+}
+
+/// A house with two audit entries and one body, whose database is then in the hands of somebody else.
+async fn written(folder: &tempfile::TempDir) -> (Ledger, SqliteConnection) {
+    let store = Arc::new(open(folder).await.expect("open"));
+    let seal = Seal::new(NodeId::from_bits(1), [7; 32]);
+    let ledger = Ledger::start(store, seal, Arc::new(domain::probe::Silent));
+    let mut batch = Batch::new(BatchId::from_bits(1), Time::from_micros(1));
+    batch.put(&salt()).put(&Blob::personal(b"mine".to_vec(), &salt())).put(&Blob::public(b"ours".to_vec()));
+    batch.audit(entry("a")).audit(entry("b"));
+    ledger.commit(batch).await.expect("commit");
+    let mut db = raw(folder).await;
+    for table in ["events", "task_steps", "audit"] {
+        let is = if table == "audit" { "is" } else { "are" };
+        for what in ["changed", "deleted"] {
+            let sql = format!("DROP TRIGGER {table}_{is}_not_{what}");
+            sqlx::query(sqlx::AssertSqlSafe(sql))
+                .execute(&mut db)
+                .await
+                .expect("whoever owns the file can do this");
+        }
+    }
+    (ledger, db)
+}
+
+fn salt() -> Salt {
+    Salt { person: "p-1".into(), salt: SaltBytes::new(domain::Digest::of(b"salt")) }
+}
+
+fn entry(subject: &str) -> Entry {
+    Entry {
+        at: Time::from_micros(1),
+        kind: "event.received".into(),
+        actor: "system".into(),
+        subject: subject.into(),
+        trust: None,
+        origin_id: None,
+        reason_id: None,
+        vpol_id: None,
+        detail: Default::default(),
+    }
+}
+
+/// What somebody who can write the database, and nothing else, may try with the record.
+#[tokio::test]
+async fn a_record_that_was_tampered_with_is_found_out_and_not_gone_on_from() {
+    let stranger = NodeId::from_bits(2);
+    let rename = |table: &str| format!("UPDATE {table} SET stream = '{stranger}'");
+    let table = [
+        (
+            "everything deleted",
+            vec!["DELETE FROM audit".into(), "DELETE FROM audit_heads".into()],
+            Fault::Gone,
+        ),
+        ("head deleted", vec!["DELETE FROM audit_heads".into()], Fault::NoHead),
+        ("tail cut", vec!["DELETE FROM audit WHERE seq = 2".into()], Fault::Tail { head: 2, entries: 1 }),
+        ("stream renamed", vec![rename("audit"), rename("audit_heads")], Fault::Projection { seq: 1 }),
+        (
+            "actor changed",
+            vec!["UPDATE audit SET actor = 'owner' WHERE seq = 1".to_owned()],
+            Fault::Projection { seq: 1 },
+        ),
+    ];
+    for (name, statements, fault) in table {
+        let folder = tempfile::tempdir().expect("folder");
+        let (ledger, mut db) = written(&folder).await;
+        for statement in statements {
+            sqlx::query(sqlx::AssertSqlSafe(statement)).execute(&mut db).await.expect(name);
+        }
+        let verification = ledger.verify_audit().await.expect("verify");
+        let faults: Vec<Fault> = verification.streams.into_iter().filter_map(|stream| stream.fault).collect();
+        assert!(faults.contains(&fault), "{name}: {faults:?}");
+        if matches!(fault, Fault::Gone | Fault::NoHead) || name == "stream renamed" {
+            let mut next = Batch::new(BatchId::from_bits(2), Time::from_micros(2));
+            next.audit(entry("c"));
+            let refused = ledger.commit(next).await.expect_err(name);
+            assert!(matches!(refused, CommitError::Refused(Refusal::TailMoved)), "{name}: {refused}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_was_changed_is_not_believed() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (ledger, mut db) = written(&folder).await;
+    let (mine, ours) = (Blob::personal(b"mine".to_vec(), &salt()).hash, Blob::public(b"ours".to_vec()).hash);
+    assert_eq!(ledger.body(&mine).await.expect("body").as_deref(), Some(&b"mine"[..]));
+    sqlx::query("UPDATE blobs SET content = x'00'").execute(&mut db).await.expect("update");
+    for hash in [mine, ours] {
+        let error = ledger.body(&hash).await.expect_err("must be noticed");
+        assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
+    }
+    sqlx::query("DELETE FROM salts").execute(&mut db).await.expect("delete");
+    assert_eq!(ledger.body(&mine).await.expect("body"), None, "without its salt it is erased");
 }

@@ -1,5 +1,7 @@
 //! What is handed to the ledger: all of it is written, or none.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use domain::Time;
 use domain::id::BatchId;
 
@@ -36,11 +38,29 @@ pub enum Refusal {
     TailMoved,
 }
 
+/// Tells one batch of this process from every other, whatever id it was given. Only a batch makes one, and it
+/// cannot be copied out of it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Token(u64);
+
+impl Token {
+    fn next() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The same token for the receipt of the batch; nobody else needs a second one.
+    pub(crate) const fn again(&self) -> Self {
+        Self(self.0)
+    }
+}
+
 /// Records, audit entries and conditions. Only ever added to: who was told that their record is in a
 /// batch can rely on it (INVARIANT (batch-grows)).
 #[derive(Debug)]
 pub struct Batch {
     id: BatchId,
+    pub(crate) token: Token,
     at: Time,
     pub(crate) rows: Vec<(&'static Table, Row)>,
     pub(crate) audit: Vec<Entry>,
@@ -51,12 +71,26 @@ pub struct Batch {
 impl Batch {
     #[must_use]
     pub fn new(id: BatchId, at: Time) -> Self {
-        Self { id, at, rows: Vec::new(), audit: Vec::new(), fences: Vec::new(), expects: Vec::new() }
+        Self {
+            id,
+            token: Token::next(),
+            at,
+            rows: Vec::new(),
+            audit: Vec::new(),
+            fences: Vec::new(),
+            expects: Vec::new(),
+        }
     }
 
     #[must_use]
     pub const fn id(&self) -> BatchId {
         self.id
+    }
+
+    /// What the receipt of this batch will carry: whoever entered a record keeps it, and knows the receipt by it.
+    #[must_use]
+    pub const fn token(&self) -> Token {
+        self.token.again()
     }
 
     #[must_use]

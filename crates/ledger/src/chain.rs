@@ -36,6 +36,14 @@ pub struct Entry {
     pub detail: serde_json::Value,
 }
 
+/// What is hashed: the entry and the stream it belongs to, so that a chain cannot be passed off as another's.
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    stream: NodeId,
+    #[serde(flatten)]
+    entry: Entry,
+}
+
 /// What makes and checks the MACs of one stream. The key never prints.
 pub struct Seal {
     stream: NodeId,
@@ -92,7 +100,7 @@ impl Seal {
         let (mut seq, mut prev_hash) = head.map_or((0, Digest::ZERO), |head| (head.seq, head.hash));
         let mut linked = Vec::with_capacity(entries.len());
         for entry in entries {
-            let bytes = canonical::bytes(entry)?;
+            let bytes = canonical::bytes(&Sealed { stream: self.stream, entry: entry.clone() })?;
             let hash = Digest::of_parts(&[prev_hash.as_bytes(), &bytes]);
             seq += 1;
             linked.push(project(self.stream, seq, prev_hash, hash, bytes, entry));
@@ -149,6 +157,10 @@ pub enum Fault {
     Seal,
     #[error("there are entries, but no head row")]
     NoHead,
+    #[error("the record of this house is gone, though it has written one")]
+    Gone,
+    #[error("this stream was not written by this house")]
+    Stranger,
 }
 
 /// Walks a chain from any point on; [`Walk::end`] compares the tip. Start from the beginning to check
@@ -185,9 +197,9 @@ impl Walk {
         if Digest::of_parts(&[row.prev_hash.as_bytes(), &row.bytes]) != row.hash {
             return Err(Fault::Changed { seq });
         }
-        let entry: Entry =
+        let Sealed { stream, entry } =
             serde_json::from_slice(&row.bytes).map_err(|_unreadable| Fault::Unreadable { seq })?;
-        if project(row.stream, seq, row.prev_hash, row.hash, row.bytes.clone(), &entry) != *row {
+        if project(stream, seq, row.prev_hash, row.hash, row.bytes.clone(), &entry) != *row {
             return Err(Fault::Projection { seq });
         }
         *self = Self { seq, hash: row.hash };
@@ -206,7 +218,14 @@ impl Walk {
         if head.hash != self.hash {
             return Err(Fault::Head);
         }
-        if head.stream == seal.stream() && !seal.made(head) { Err(Fault::Seal) } else { Ok(()) }
+        if head.stream != seal.stream() {
+            // Only a house that wrote a stream can seal it, and there is one house so far.
+            Err(Fault::Stranger)
+        } else if seal.made(head) {
+            Ok(())
+        } else {
+            Err(Fault::Seal)
+        }
     }
 }
 

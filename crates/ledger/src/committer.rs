@@ -8,10 +8,10 @@ use domain::limits::{GROUP_BATCHES, WAITING_BATCHES};
 use domain::probe::{Point, Probe};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::batch::{Batch, Refusal};
+use crate::batch::{Batch, Refusal, Token};
 use crate::chain::Seal;
 use crate::query::Select;
-use crate::store::{Store, StoreError};
+use crate::store::{Outcome, Store, StoreError, Written};
 use crate::table::Record;
 
 /// Proof that a batch is durable. INVARIANT (receipt): made only here, after the transaction that holds
@@ -19,12 +19,20 @@ use crate::table::Record;
 #[derive(Debug)]
 pub struct Receipt {
     batch: BatchId,
+    /// Nothing if a batch of this id was written before: then nothing of this one was.
+    token: Option<Token>,
 }
 
 impl Receipt {
     #[must_use]
     pub const fn batch(&self) -> BatchId {
         self.batch
+    }
+
+    /// Whether this is the receipt of the very batch that the token came from.
+    #[must_use]
+    pub fn is_for(&self, token: &Token) -> bool {
+        self.token.as_ref() == Some(token)
     }
 }
 
@@ -40,7 +48,7 @@ pub enum CommitError {
 
 struct Job {
     batch: Batch,
-    done: oneshot::Sender<Result<(), CommitError>>,
+    done: oneshot::Sender<Result<Written, CommitError>>,
 }
 
 /// Any number of writers and readers share one of these.
@@ -76,12 +84,12 @@ impl Ledger {
     /// # Errors
     /// If an expectation or a fence does not hold, or the database fails. Nothing was written then.
     pub async fn commit(&self, batch: Batch) -> Result<Receipt, CommitError> {
-        let id = batch.id();
+        let (id, token) = (batch.id(), batch.token());
         let (done, outcome) = oneshot::channel();
         let sent = self.jobs.send(Job { batch, done }).await;
         sent.map_err(|_closed| CommitError::Closed)?;
-        outcome.await.map_err(|_closed| CommitError::Closed)??;
-        Ok(Receipt { batch: id })
+        let written = outcome.await.map_err(|_closed| CommitError::Closed)??;
+        Ok(Receipt { batch: id, token: (written == Written::Now).then_some(token) })
     }
 
     /// How many durable transactions this process has waited for.
@@ -129,7 +137,7 @@ impl Committer {
             let (group, done): (Vec<_>, Vec<_>) = jobs.drain(..).map(|job| (job.batch, job.done)).unzip();
             self.probe.reached(Point::Committing);
             let outcomes = self.store.transact(&group, &self.seal).await;
-            if outcomes.is_ok() {
+            if outcomes.as_ref().is_ok_and(|outcomes| outcomes.iter().any(Result::is_ok)) {
                 self.barriers.fetch_add(1, Ordering::Relaxed);
                 self.probe.reached(Point::Committed);
             }
@@ -140,8 +148,8 @@ impl Committer {
 
 /// Whoever stopped waiting is not told; the batch is durable all the same.
 fn answer(
-    done: Vec<oneshot::Sender<Result<(), CommitError>>>,
-    outcomes: Result<Vec<Result<(), Refusal>>, StoreError>,
+    done: Vec<oneshot::Sender<Result<Written, CommitError>>>,
+    outcomes: Result<Vec<Outcome>, StoreError>,
 ) {
     match outcomes {
         Ok(outcomes) => {

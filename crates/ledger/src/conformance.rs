@@ -15,10 +15,10 @@ use domain::{Digest, Time, Trust};
 
 use crate::records::{
     Access, AgentTask, AuditHead, Blob, CallStatus, Entity, EntityKind, Event, Identity, Lease, Origin,
-    Place, Reason, Salt, TaskStep, ToolCall, Vpol,
+    Place, Reason, Salt, SaltBytes, TaskStep, ToolCall, Vpol,
 };
 use crate::value::Seq;
-use crate::{Batch, CommitError, Entry, Found, Ledger, Op, Refusal, Seal, Select, Store};
+use crate::{Batch, CommitError, Entry, Found, Ledger, Op, Refusal, Seal, Select, Store, Written};
 
 const STREAM: NodeId = NodeId::from_bits(1);
 
@@ -45,6 +45,7 @@ pub async fn run<S: AsyncFn() -> Arc<dyn Store>>(fresh: S) {
         every_record_comes_back_as_it_went_in,
         ids_are_found_by_any_unique_prefix,
         many_writers_lose_nothing,
+        whoever_verifies_while_others_write_finds_no_fault,
     );
 }
 
@@ -133,7 +134,8 @@ async fn a_refused_batch_harms_no_other_in_its_group(ledger: Ledger, store: Arc<
     let mut also_good = batch(3);
     also_good.put(&event(3, "c")).audit(entry("c"));
     let outcomes = store.transact(&[good, bad, also_good], &seal()).await.expect("transact");
-    assert_eq!(outcomes, [Ok(()), Err(Refusal::Present { table: "events", column: "key" }), Ok(())]);
+    let present = Refusal::Present { table: "events", column: "key" };
+    assert_eq!(outcomes, [Ok(Written::Now), Err(present), Ok(Written::Now)]);
     let keys: Vec<_> = ledger.events(9).await.expect("events").into_iter().map(|event| event.key).collect();
     assert_eq!(keys, ["a", "c"]);
     assert!(ledger.verify_audit().await.expect("verify").is_consistent());
@@ -281,7 +283,7 @@ async fn every_record_comes_back_as_it_went_in(ledger: Ledger, _: Arc<dyn Store>
     there_and_back!(
         11: Event { seq: Seq(Some(1)), answers: Some(EventId::from_bits(u128::MAX)), ..event(1, "ключ 🗝") },
         12: Blob::public(vec![0, 255, 10]),
-        13: Salt { person: "p-x".into(), salt: Digest::of(b"s") },
+        13: Salt { person: "p-x".into(), salt: SaltBytes::new(Digest::of(b"s")) },
         14: Entity { id: EntityId::from_bits(1), kind: EntityKind::Person, name: Some("Léa".into()), is_owner: true,
             relationship: None, trust: Some(Trust::Operator), created_at: at(-1_900_000_000_000_000) },
         15: Identity { id: IdentityId::from_bits(1), platform: "mail".into(), identifier: "a@b".into(), entity_id: None,
@@ -297,7 +299,7 @@ async fn every_record_comes_back_as_it_went_in(ledger: Ledger, _: Arc<dyn Store>
             principal: "owner".into(), trust: Trust::Operator, reason_id: reason, vpol_id: vpol, decision: Digest::ZERO, at: at(1) },
         21: lease(u64::try_from(i64::MAX).expect("fits"), "host:1"),
         22: AgentTask { task_id: task, agent_id: "main".into(), status: Status::Running, priority: 50,
-            payload: EventId::from_bits(1), o_tag: origin, vpol_id: vpol, task_class: Some("count_files".into()),
+            payload: EventId::from_bits(1), o_tag: origin, vpol_id: Some(vpol), task_class: Some("count_files".into()),
             directive: Some(Directive::Accept), steps: 9, created_at: at(1), started_at: Some(at(2)), completed_at: None },
         23: TaskStep { seq: Seq(Some(1)), task, n: 0, epoch: 1, body: Digest::ZERO, at: at(1) },
         24: ToolCall { id: CallId::from_bits(1), tool_id: "find_files".parse::<ToolId>().expect("id"), agent_id: "main".into(),
@@ -343,4 +345,30 @@ async fn many_writers_lose_nothing(ledger: Ledger, _: Arc<dyn Store>) {
     assert_eq!(count::<Event>(&ledger).await as u128, WRITERS * EACH);
     assert!(ledger.verify_audit().await.expect("verify").is_consistent());
     assert!(u128::from(ledger.barriers()) < WRITERS * EACH, "batches that wait together share a transaction");
+}
+
+/// A chain that grows under the eyes of whoever walks it is not broken.
+async fn whoever_verifies_while_others_write_finds_no_fault(ledger: Ledger, _: Arc<dyn Store>) {
+    const BATCHES: u128 = 60;
+    let ledger = Arc::new(ledger);
+    let mut writer = tokio::task::JoinSet::new();
+    let writing = Arc::clone(&ledger);
+    writer.spawn(async move {
+        for n in 0..BATCHES {
+            let mut work = batch(n);
+            work.audit(entry("a")).audit(entry("b"));
+            writing.commit(work).await.expect("commit");
+        }
+    });
+    let mut looked = 0;
+    while writer.try_join_next().is_none() {
+        let verification = ledger.verify_audit().await.expect("verify");
+        assert!(verification.is_consistent(), "{verification:?}");
+        looked += 1;
+        tokio::task::yield_now().await;
+    }
+    assert!(looked > 0);
+    let entries: u64 =
+        ledger.verify_audit().await.expect("verify").streams.iter().map(|stream| stream.entries).sum();
+    assert_eq!(u128::from(entries), 2 * BATCHES);
 }

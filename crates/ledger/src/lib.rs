@@ -16,6 +16,7 @@ pub mod chain;
 mod committer;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+#[cfg(feature = "memory")]
 pub mod memory;
 pub mod query;
 pub mod records;
@@ -24,9 +25,9 @@ pub mod table;
 pub mod value;
 mod views;
 
-pub use batch::{Batch, Refusal};
+pub use batch::{Batch, Refusal, Token};
 pub use chain::{Entry, Seal};
 pub use committer::{CommitError, Ledger, Receipt};
 pub use query::{Op, Select};
-pub use store::{Store, StoreError};
+pub use store::{Outcome, Store, StoreError, Written};
 pub use views::{Found, StreamVerdict, Verification};

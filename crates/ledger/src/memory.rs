@@ -1,14 +1,15 @@
 //! The store in memory: a map of table → key → row. For tests and simulations; it keeps nothing.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use crate::batch::{Batch, Refusal};
+use tokio::sync::Mutex;
+
+use crate::batch::Batch;
 use crate::chain::Seal;
 use crate::query::{Order, Query};
-use crate::store::{Store, StoreError, Tx, apply, key_of};
+use crate::store::{Outcome, Store, StoreError, Tx, apply, key_of};
 use crate::table::{Table, Write};
 use crate::value::{Kind, Row, Value};
 
@@ -23,32 +24,24 @@ pub struct MemoryStore {
     tables: Mutex<Tables>,
 }
 
-impl MemoryStore {
-    fn snapshot(&self) -> Tables {
-        self.tables.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
 #[async_trait]
 impl Store for MemoryStore {
-    async fn transact(&self, group: &[Batch], seal: &Seal) -> Result<Vec<Result<(), Refusal>>, StoreError> {
-        // The ledger's committer is the only writer, so nothing moves between the copy and the swap.
-        let mut tables = self.snapshot();
+    async fn transact(&self, group: &[Batch], seal: &Seal) -> Result<Vec<Outcome>, StoreError> {
+        let mut tables = self.tables.lock().await;
         let mut outcomes = Vec::with_capacity(group.len());
         for batch in group {
             let mut attempt = tables.clone();
             let outcome = apply(&mut attempt, batch, seal).await?;
             if outcome.is_ok() {
-                tables = attempt;
+                *tables = attempt;
             }
             outcomes.push(outcome);
         }
-        *self.tables.lock().unwrap_or_else(PoisonError::into_inner) = tables;
         Ok(outcomes)
     }
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        self.snapshot().select(query).await
+        self.tables.lock().await.select(query).await
     }
 
     async fn describe(&self) -> Result<String, StoreError> {

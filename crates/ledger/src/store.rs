@@ -36,10 +36,20 @@ pub enum StoreError {
     Duplicate(&'static str),
 }
 
+/// What became of one batch.
+pub type Outcome = Result<Written, Refusal>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    Now,
+    /// A batch with this id was written before; of this one nothing was.
+    Before,
+}
+
 #[async_trait]
 pub trait Store: Send + Sync + std::fmt::Debug {
     /// Writes the batches in one durable transaction. A refused batch leaves no trace and harms no other.
-    async fn transact(&self, group: &[Batch], seal: &Seal) -> Result<Vec<Result<(), Refusal>>, StoreError>;
+    async fn transact(&self, group: &[Batch], seal: &Seal) -> Result<Vec<Outcome>, StoreError>;
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError>;
 
@@ -61,9 +71,9 @@ pub trait Tx {
 ///
 /// # Errors
 /// If the database fails; then the whole group is void.
-pub async fn apply(tx: &mut impl Tx, batch: &Batch, seal: &Seal) -> Result<Result<(), Refusal>, StoreError> {
+pub async fn apply(tx: &mut impl Tx, batch: &Batch, seal: &Seal) -> Result<Outcome, StoreError> {
     if !tx.select(&Select::<Commit>::by("id", &batch.id()).query).await?.is_empty() {
-        return Ok(Ok(())); // handed in before: the same batch is the same batch
+        return Ok(Ok(Written::Before));
     }
     for fence in &batch.fences {
         if let Err(refusal) = epoch_is(tx, &fence.subject, fence.epoch).await? {
@@ -81,15 +91,19 @@ pub async fn apply(tx: &mut impl Tx, batch: &Batch, seal: &Seal) -> Result<Resul
     }
 }
 
-async fn write(tx: &mut impl Tx, batch: &Batch, seal: &Seal) -> Result<Result<(), Refusal>, StoreError> {
+async fn write(tx: &mut impl Tx, batch: &Batch, seal: &Seal) -> Result<Outcome, StoreError> {
     for (table, rows) in by_table(batch) {
         tx.write(table, rows).await?;
     }
     if !batch.audit.is_empty() {
         let head = tx.select(&Select::<AuditHead>::by("stream", &seal.stream()).query).await?;
         let head = head.into_iter().next().map(AuditHead::from_row).transpose()?;
-        // Going on from a head that somebody else moved would put our seal on their work.
-        if head.as_ref().is_some_and(|head| !seal.made(head)) {
+        // Going on from a head that somebody else moved or took away would put our seal on their work.
+        let ours = match &head {
+            Some(head) => seal.made(head),
+            None => tx.select(&Select::<Commit>::all().limit(1).query).await?.is_empty(),
+        };
+        if !ours {
             return Ok(Err(Refusal::TailMoved));
         }
         let (entries, head) =
@@ -99,7 +113,7 @@ async fn write(tx: &mut impl Tx, batch: &Batch, seal: &Seal) -> Result<Result<()
     }
     let commit = Commit { seq: Seq(None), id: batch.id(), at: batch.at() };
     tx.write(Commit::TABLE, vec![commit.row()]).await?;
-    Ok(Ok(()))
+    Ok(Ok(Written::Now))
 }
 
 /// Rows of one table are written by one statement, in the order they were put in. Where a key comes

@@ -55,6 +55,9 @@ pub trait Host: Send + Sync {
     /// Whether a holder still lives; nothing if this machine cannot know.
     fn is_alive(&self, holder: &str) -> Option<bool>;
 
+    /// Whether there is a house already.
+    fn is_furnished(&self) -> bool;
+
     /// Looks at folders, files and permissions, and changes nothing.
     fn inspect(&self) -> Vec<Finding>;
 

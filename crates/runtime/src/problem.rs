@@ -50,6 +50,7 @@ codes! {
     TAIL_MOVED = 4014;
     WORKSPACE = 4015;
     OUTPUT = 4016;
+    INPUT = 4017;
     INTERNAL = 4099;
     UNMET = 5001;
 }

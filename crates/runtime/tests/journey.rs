@@ -42,8 +42,7 @@ async fn the_reference_request_is_answered_checked_and_delivered_once() {
         let result = report.result.expect("a result");
         assert_eq!(result.directive, Directive::Accept);
         assert!(result.verdicts.len() >= 3 && result.unmet().count() == 0);
-        let answer =
-            "2 Rust files; the largest is src/large.rs (25 bytes).\nHidden and ignored files were left out.";
+        let answer = "2 Rust files; the largest is src/large.rs (25 bytes).\nSubfolders included; hidden files, ignored files and links left out.";
         assert_eq!(world.seen(), [answer]);
     }
 }

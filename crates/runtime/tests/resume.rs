@@ -100,7 +100,7 @@ fn whoever_goes_on_finishes_and_no_tool_runs_twice() {
                 assert_eq!(ran, ["deliver", "find_files"], "{kept:?} after {commits}");
                 assert_eq!(
                     world.seen(),
-                    ["1 Rust file: src/large.rs (12 bytes).\nHidden and ignored files were left out."]
+                    ["1 Rust file: src/large.rs (12 bytes).\nSubfolders included; hidden files, ignored files and links left out."]
                 );
                 assert!(world.app.audit_verify().await.expect("audit").consistent);
             });

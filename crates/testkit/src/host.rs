@@ -41,6 +41,10 @@ impl Host for TestHost {
         Some(self.alive.lock().unwrap_or_else(PoisonError::into_inner).contains(holder))
     }
 
+    fn is_furnished(&self) -> bool {
+        true
+    }
+
     fn inspect(&self) -> Vec<Finding> {
         vec![Finding { name: "database", state: State::Ok, what: "in the test".into(), remedy: None }]
     }

@@ -14,22 +14,22 @@ use crate::workspace::Workspace;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub(crate) struct Args {
     #[serde(default = "whole_workspace")]
-    pub under: String,
+    pub(crate) under: String,
     /// Without the dot, in any case. Any of them will do; none means that it does not matter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub extensions: Vec<String>,
+    pub(crate) extensions: Vec<String>,
     /// A glob that the file's name matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// A text that a line of the file contains, exactly as it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub contains: Option<String>,
+    pub(crate) contains: Option<String>,
     #[serde(default)]
-    pub order: Order,
+    pub(crate) order: Order,
     #[serde(default = "found::default_limit")]
-    pub limit: usize,
+    pub(crate) limit: usize,
 }
 
 impl Default for Args {
@@ -51,7 +51,7 @@ fn whole_workspace() -> String {
 
 /// # Errors
 /// If an argument makes no sense, or there is no folder `under` in the workspace.
-pub fn run(workspace: &Workspace, args: &Args) -> Result<Found, Failure> {
+pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Found, Failure> {
     found::check_limit(args.limit)?;
     args.extensions.iter().try_for_each(|extension| check_extension(extension))?;
     let name = args.name.as_deref().map(name_glob).transpose()?;
@@ -133,7 +133,7 @@ mod tests {
             }],
             "complete": true,
             "unreadable": 0,
-            "left_out": "hidden and ignored files",
+            "left_out": "hidden files, ignored files and links",
             "binary_skipped": 0,
         });
         let found = find(&tree, args);
@@ -330,7 +330,7 @@ mod tests {
             files: vec![file("-rf $(reboot) `x`.txt"), file("caf\u{fffd}.txt"), file("two\nlines.txt")],
             complete: true,
             unreadable: 0,
-            left_out: LeftOut::HiddenAndIgnored,
+            left_out: LeftOut::HiddenIgnoredAndLinks,
             binary_skipped: 0,
         };
         assert_eq!(find(&tree, json!({ "name": "*.txt", "extensions": ["txt"] })), expected);

@@ -6,56 +6,56 @@ use domain::limits;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub(crate) struct Found {
     /// All matching regular files, not only the listed ones.
-    pub count: u64,
+    pub(crate) count: u64,
     /// The size of all of them together.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// The first of them in the order that was asked for.
-    pub files: Vec<File>,
+    pub(crate) files: Vec<File>,
     /// Whether everything could be looked at.
-    pub complete: bool,
+    pub(crate) complete: bool,
     /// Folders and files that could not be read.
-    pub unreadable: u64,
+    pub(crate) unreadable: u64,
     /// What was not looked at on purpose.
-    pub left_out: LeftOut,
+    pub(crate) left_out: LeftOut,
     /// Files whose content was not searched because it is no text.
-    pub binary_skipped: u64,
+    pub(crate) binary_skipped: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct File {
+pub(crate) struct File {
     /// Relative to the workspace, with `/` and without a leading `./`. What is not UTF-8 is replaced.
-    pub path: String,
-    pub bytes: u64,
-    pub modified: Time,
+    pub(crate) path: String,
+    pub(crate) bytes: u64,
+    pub(crate) modified: Time,
     /// Only of a search for content.
-    pub matching_lines: Option<u64>,
-    pub first_match: Option<Match>,
+    pub(crate) matching_lines: Option<u64>,
+    pub(crate) first_match: Option<Match>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Match {
+pub(crate) struct Match {
     /// The first line is 1.
-    pub line: u64,
+    pub(crate) line: u64,
     /// The line without the white space around it, cut at [`Match::CHARS`].
-    pub text: String,
+    pub(crate) text: String,
 }
 
 impl Match {
-    pub const CHARS: usize = 200;
+    pub(crate) const CHARS: usize = 200;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum LeftOut {
-    #[serde(rename = "hidden and ignored files")]
-    HiddenAndIgnored,
+pub(crate) enum LeftOut {
+    #[serde(rename = "hidden files, ignored files and links")]
+    HiddenIgnoredAndLinks,
 }
 
 /// Files that are equal in size or age are ordered by path, byte by byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Order {
+pub(crate) enum Order {
     #[default]
     Name,
     Largest,

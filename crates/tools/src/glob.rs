@@ -13,20 +13,20 @@ use crate::workspace::{self, Workspace};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub(crate) struct Args {
     /// Relative to the workspace; `**` stands for any number of folders.
-    pub pattern: String,
+    pub(crate) pattern: String,
     #[serde(default)]
-    pub order: Order,
+    pub(crate) order: Order,
     #[serde(default = "found::default_limit")]
-    pub limit: usize,
+    pub(crate) limit: usize,
 }
 
 /// A pattern whose folder does not exist matches nothing, which is an answer and no failure.
 ///
 /// # Errors
 /// If an argument makes no sense, or the pattern leads out of the workspace.
-pub fn run(workspace: &Workspace, args: &Args) -> Result<Found, Failure> {
+pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Found, Failure> {
     found::check_limit(args.limit)?;
     workspace::check_plain(&args.pattern)?;
     let parts: Vec<&str> = args.pattern.split('/').filter(|part| !matches!(*part, "" | ".")).collect();

@@ -14,19 +14,19 @@
 //!
 //! Start reading at [`files`] and [`find`], then [`workspace`]; the walk and the search are behind them.
 
-pub mod find;
-pub mod found;
-pub mod glob;
+mod find;
+mod found;
+mod glob;
 mod handlers;
 mod pattern;
-pub mod read;
+mod read;
 mod search;
 mod tally;
 #[cfg(test)]
 mod testing;
 mod text;
 mod walk;
-pub mod workspace;
+mod workspace;
 
 pub use handlers::files;
 pub use workspace::Workspace;

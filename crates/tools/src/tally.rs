@@ -81,7 +81,7 @@ impl Tally {
             files: files.into_iter().map(|ranked| ranked.candidate.into()).collect(),
             complete: self.unreadable == 0,
             unreadable: self.unreadable,
-            left_out: LeftOut::HiddenAndIgnored,
+            left_out: LeftOut::HiddenIgnoredAndLinks,
             binary_skipped: self.binary_skipped,
         }
     }

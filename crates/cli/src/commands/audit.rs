@@ -4,7 +4,7 @@ use runtime::{App, Code, Problem};
 
 use super::Done;
 use crate::args::Audit;
-use crate::show::{Screen, Tone};
+use crate::show::{Screen, Tone, escaped};
 
 pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
     match command {
@@ -37,7 +37,10 @@ pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
                 let when = line.at.date_time(app.zone());
                 screen.line(&format!(
                     "{:>6} {:<18} {:<14} {:<28} {when}",
-                    line.seq, line.kind, line.actor, line.subject
+                    line.seq,
+                    escaped(&line.kind),
+                    escaped(&line.actor),
+                    escaped(&line.subject)
                 ))?;
             }
         }

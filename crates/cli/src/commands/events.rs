@@ -44,7 +44,9 @@ async fn ingest(app: &App, screen: &Screen) -> Done {
         number += 1;
         // On a thread of its own: Ctrl-C must work while nobody is writing.
         let line = crate::edge::blocking(|| read_line(&mut io::stdin().lock(), LINE_BYTES)).await;
-        let answer = match line? {
+        let unreadable =
+            |error: io::Error| Problem::new(Code::INPUT, format!("standard input cannot be read: {error}"));
+        let answer = match line.map_err(unreadable)? {
             None => break,
             Some(Err(why)) => Err(why),
             Some(Ok(line)) if line.trim().is_empty() => continue,

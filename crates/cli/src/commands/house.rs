@@ -8,7 +8,7 @@ use runtime::{App, Code, Problem, State};
 
 use super::{Done, tasks};
 use crate::args::{Args, Config};
-use crate::show::{Screen, Tone, brief, escaped, tree};
+use crate::show::{Screen, Tone, escaped, tree};
 
 pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
     let status = app.status().await?;
@@ -24,14 +24,6 @@ pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
             screen.tinted(&format!("regent resume {}", task.short), Tone::Command)
         ))?;
     }
-    for event in &status.undecided {
-        let words = brief(event.content.as_deref().unwrap_or("(erased)"), 50);
-        screen.line(&format!("{attention} {:<8} not begun  {words}", event.short))?;
-        screen.line(&format!(
-            "           {}",
-            screen.tinted(&format!("regent resume {}", event.short), Tone::Command)
-        ))?;
-    }
     for warning in &status.warnings {
         screen.line(&format!(
             "{attention} house    {}   {}",
@@ -39,8 +31,7 @@ pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
             screen.tinted("regent doctor", Tone::Command)
         ))?;
     }
-    let unfinished = status.unfinished.len() + status.undecided.len();
-    screen.line(&format!("  now      {unfinished} unfinished"))?;
+    screen.line(&format!("  now      {} unfinished", status.unfinished.len()))?;
     screen.line(&format!("  today    {} tasks, {} stopped", status.today, status.stopped_today))?;
     let audit = if status.audit.consistent { "consistent" } else { "BROKEN, see: regent audit verify" };
     screen.line(&format!("  audit    {} entries, {audit}", status.audit.entries))?;
@@ -103,7 +94,7 @@ pub(crate) fn config(app: &App, screen: &Screen, command: &Config) -> Done {
     for (name, setting) in app.settings().all() {
         let value = format!("{:?}", setting.value);
         let origin = if *origin {
-            format!("   {}", screen.tinted(&setting.origin, Tone::Faint))
+            format!("   {}", screen.tinted(&escaped(&setting.origin), Tone::Faint))
         } else {
             String::new()
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::id::TaskId;
 use domain::task::{Cause, Directive, FinalResult};
-use runtime::app::{Report, Request};
+use runtime::app::{Report, Request, shortcoming};
 use runtime::{App, Code, Problem, Surface, Watch};
 
 use super::Done;
@@ -22,9 +22,7 @@ pub(crate) async fn resume(app: &App, screen: &Screen, id: Option<&str>) -> Done
     let report = app.resume(id, surface(screen), watch(screen)).await?;
     if let Some(result) = report.result.as_ref().filter(|_| !report.worked) {
         screen.note(&format!("{} was over already; this is what it came to", report.short));
-        if !screen.json {
-            print(screen, result)?;
-        }
+        if screen.json { response(screen, report.task, result)? } else { print(screen, result)? }
     }
     closing(screen, &report)
 }
@@ -49,15 +47,24 @@ fn surface(screen: &Screen) -> Arc<dyn Surface> {
 }
 
 impl Surface for Terminal {
-    fn show(&self, _task: TaskId, result: &FinalResult) -> Result<(), String> {
-        if self.0.json {
-            return Ok(()); // the closing line carries it
-        }
-        match print(&self.0, result) {
+    fn show(&self, task: TaskId, result: &FinalResult) -> Result<(), String> {
+        let shown = if self.0.json { response(&self.0, task, result) } else { print(&self.0, result) };
+        match shown {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()), // whoever closed it had enough
-            result => result.map_err(|error| format!("standard output: {error}")),
+            shown => shown.map_err(|error| format!("standard output: {error}")),
         }
     }
+}
+
+/// The last line of the JSON stream.
+fn response(screen: &Screen, task: TaskId, result: &FinalResult) -> std::io::Result<()> {
+    let problem = shortcoming(result, &task.to_string());
+    let exit = problem.as_ref().map_or(0, |problem| problem.code.exit());
+    screen.json_line(&serde_json::json!({
+        "v": 1, "type": "core:response", "task_id": task, "directive": result.directive, "exit": exit,
+        "message": result.text, "verdicts": result.verdicts, "problem": problem,
+    }))?;
+    screen.flush()
 }
 
 /// The result and nothing else. What is not done never looks done.
@@ -77,15 +84,8 @@ fn print(screen: &Screen, result: &FinalResult) -> std::io::Result<()> {
 fn closing(screen: &Screen, report: &Report) -> Done {
     let trouble = report.problem();
     let exit = trouble.as_ref().map_or(0, |problem| problem.code.exit());
-    if screen.json {
-        let message = report.result.as_ref().map(|result| result.text.as_str());
-        let result = report.result.as_ref();
-        screen.json_line(&serde_json::json!({
-            "v": 1, "type": "core:response", "task_id": report.task, "event_id": report.event,
-            "directive": result.map(|result| result.directive), "exit": exit, "message": message,
-            "verdicts": result.map(|result| &result.verdicts), "problem": trouble,
-        }))?;
-        return Ok(exit);
+    if screen.json && trouble.as_ref().is_none_or(|trouble| trouble.code != Code::OUTPUT) {
+        return Ok(exit); // the stream's last line said it all
     }
     match trouble {
         Some(trouble) => screen.note(&problem(screen, &trouble)),

@@ -12,7 +12,7 @@ pub(crate) async fn tasks(app: &App, screen: &Screen, command: Tasks) -> Done {
     match command {
         Tasks::List { limit } => {
             let lines = app.tasks(limit).await?;
-            if lines.is_empty() && !screen.json {
+            if lines.is_empty() && limit > 0 && !screen.json {
                 screen.note("nothing has run yet; try: regent run \"how many files are here?\"");
             }
             for line in &lines {
@@ -39,6 +39,7 @@ pub(crate) async fn why(app: &App, screen: &Screen, id: &str) -> Done {
 
 pub(super) fn row(app: &App, screen: &Screen, line: &TaskLine) -> String {
     let (word, tone) = match line.status {
+        Status::Queued => ("not begun", Tone::Attention),
         Status::Running => ("unfinished", Tone::Attention),
         Status::Done => ("done", Tone::Good),
         Status::Stopped => ("stopped", Tone::Bad),
@@ -67,7 +68,7 @@ fn page(app: &App, screen: &Screen, view: &TaskView) -> String {
             let word = if verdict.passed { "met" } else { "not met" };
             add(
                 if i == 0 { "checks" } else { "" },
-                &format!("{word:<8} {} ({})", verdict.criterion, escaped(&verdict.evidence)),
+                &format!("{word:<8} {} ({})", escaped(&verdict.criterion), escaped(&verdict.evidence)),
             );
         }
         if let Some(reason) = &result.reason {

@@ -1,31 +1,34 @@
-//! The name of a process that another process can check: the boot it belongs to, its number, and when it started.
+//! The name of a process that another process can check: the boot and the name space it belongs to, its number, and
+//! when it started.
 
 #![expect(clippy::disallowed_methods, reason = "asks the kernel about processes")]
 
 use std::path::Path;
 
-/// `linux:<boot>:<pid>:<start>`; elsewhere only the number is known, and time has to tell.
+/// `linux:<boot>/<name space>:<pid>:<start>`; elsewhere only the number is known, and time has to tell.
 pub(super) fn this_process() -> String {
     let pid = std::process::id();
-    match (boot(), started(pid)) {
-        (Some(boot), Some(start)) => format!("linux:{boot}:{pid}:{start}"),
+    match (here(), started(pid)) {
+        (Some(here), Some(start)) => format!("linux:{here}:{pid}:{start}"),
         _ => format!("pid:{pid}"),
     }
 }
 
-/// Nothing if this machine cannot know: another boot, or another machine.
+/// Nothing if this process cannot know: another boot, another machine, another container.
 pub(super) fn is_alive(holder: &str) -> Option<bool> {
     let mut parts = holder.strip_prefix("linux:")?.split(':');
-    let (its_boot, pid, start) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?);
-    if boot()? != its_boot {
+    let (there, pid, start) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?);
+    if here()? != there {
         return None;
     }
     Some(started(pid).as_deref() == Some(start))
 }
 
-fn boot() -> Option<String> {
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    Some(text.trim().to_owned())
+/// Which boot of which machine, and in which name space process numbers mean something.
+fn here() -> Option<String> {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let space = std::fs::read_link("/proc/self/ns/pid").ok()?;
+    Some(format!("{}/{}", boot.trim(), space.display()).replace(':', "-"))
 }
 
 /// The 22nd field of `/proc/<pid>/stat`, counted after the name in brackets, which may hold anything. A process

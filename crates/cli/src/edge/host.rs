@@ -66,6 +66,10 @@ impl Host for OsHost {
         Ok(Furnished { made })
     }
 
+    fn is_furnished(&self) -> bool {
+        self.house.database().exists()
+    }
+
     fn inspect(&self) -> Vec<Finding> {
         let house = &self.house;
         let mut findings = vec![self.inspect_user()];
@@ -75,7 +79,7 @@ impl Host for OsHost {
         findings.push(self.inspect_key());
         let database = house.database();
         findings.push(if database.exists() {
-            ok("database", database.display().to_string())
+            inspect_private("database", &database)
         } else {
             let what = format!("{} is not there yet; the first command makes it", database.display());
             Finding { name: "database", state: State::Warn, what, remedy: Some("regent init".into()) }
@@ -167,24 +171,31 @@ impl OsHost {
     }
 
     fn inspect_key(&self) -> Finding {
-        let path = self.house.audit_key();
-        let fresh = !self.house.database().exists();
-        match std::fs::metadata(&path) {
-            Ok(found) if found.permissions().mode() & 0o077 != 0 => {
-                let remedy = Some(format!("chmod 600 {}", path.display()));
-                Finding {
-                    name: "key",
-                    state: State::Bad,
-                    what: format!("{} can be read by others", path.display()),
-                    remedy,
-                }
-            }
-            Ok(_) => ok("key", format!("{}, readable by you only", path.display())),
-            Err(_) if fresh => ok("key", "made with the house".into()),
-            Err(error) => {
-                let what = format!("{}: {error}", path.display());
-                Finding { name: "key", state: State::Bad, what, remedy: Some("regent explain R4008".into()) }
-            }
+        let (key, fresh) = (self.house.audit_key(), !self.house.database().exists());
+        if fresh && !key.exists() {
+            ok("key", "made with the house".into())
+        } else {
+            inspect_private("key", &key)
+        }
+    }
+}
+
+/// A file that nobody else may read.
+fn inspect_private(name: &'static str, path: &Path) -> Finding {
+    match std::fs::metadata(path) {
+        Ok(found) if found.permissions().mode() & 0o077 == 0 => {
+            ok(name, format!("{}, yours only", path.display()))
+        }
+        Ok(_) => {
+            let (what, remedy) = (
+                format!("{} can be read by others", path.display()),
+                format!("chmod 600 {}", path.display()),
+            );
+            Finding { name, state: State::Bad, what, remedy: Some(remedy) }
+        }
+        Err(error) => {
+            let what = format!("{}: {error}", path.display());
+            Finding { name, state: State::Bad, what, remedy: Some("regent explain R4008".into()) }
         }
     }
 }

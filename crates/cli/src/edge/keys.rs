@@ -30,7 +30,7 @@ pub(super) fn make(path: &Path, content: &str, unique: &str) -> io::Result<bool>
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let draft = path.with_file_name(format!(".{name}.{unique}"));
     let made = write(&draft, content).and_then(|()| match std::fs::hard_link(&draft, path) {
-        Ok(()) => Ok(true),
+        Ok(()) => sync_folder(path).map(|()| true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error),
     });
@@ -38,6 +38,11 @@ pub(super) fn make(path: &Path, content: &str, unique: &str) -> io::Result<bool>
         Err(error) if made.is_ok() && error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => made,
     }
+}
+
+/// The name is durable only when the folder is.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
 fn write(path: &Path, content: &str) -> io::Result<()> {

@@ -21,14 +21,14 @@ pub(crate) struct Screen {
     pub(crate) json: bool,
     out: Stream,
     err: Stream,
-    /// Symbols where the terminal can show them, words elsewhere.
-    symbols: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Stream {
     terminal: bool,
     color: bool,
+    /// Symbols where the terminal can show them, words elsewhere.
+    symbols: bool,
 }
 
 /// The few meanings that have a colour; each has a word or a symbol too.
@@ -55,24 +55,19 @@ impl Tone {
 
 impl Screen {
     pub(crate) fn new(json: bool, color: Color, surroundings: &Surroundings) -> Self {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| surroundings.variable(name));
+        let utf8 = locale.is_some_and(|locale| locale.to_uppercase().replace('-', "").contains("UTF8"));
+        let dumb = surroundings.variable("TERM") == Some("dumb");
+        let plain = dumb || surroundings.variable("ACCESSIBLE").is_some();
         let stream = |terminal: bool| {
             let color = match color {
                 Color::Always => true,
                 Color::Never => false,
-                Color::Auto if surroundings.variable("NO_COLOR").is_some() => false,
-                Color::Auto if surroundings.variable("CLICOLOR_FORCE").is_some_and(|force| force != "0") => {
-                    true
-                }
-                Color::Auto => terminal && surroundings.variable("TERM") != Some("dumb"),
+                Color::Auto => terminal && !dumb,
             };
-            Stream { terminal, color }
+            Stream { terminal, color, symbols: terminal && utf8 && !plain }
         };
-        let (out, err) = (stream(io::stdout().is_terminal()), stream(io::stderr().is_terminal()));
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| surroundings.variable(name));
-        let utf8 = locale.is_some_and(|locale| locale.to_uppercase().replace('-', "").contains("UTF8"));
-        let plain =
-            surroundings.variable("ACCESSIBLE").is_some() || surroundings.variable("TERM") == Some("dumb");
-        Self { json, symbols: err.terminal && utf8 && !plain, out, err }
+        Self { json, out: stream(io::stdout().is_terminal()), err: stream(io::stderr().is_terminal()) }
     }
 
     /// One line of the result. A terminal sees its control characters escaped, a file or a pipe gets it as it is.
@@ -101,13 +96,13 @@ impl Screen {
         drop(writeln!(io::stderr().lock(), "{}", text.trim_end()));
     }
 
-    /// A symbol where it can be shown, the word elsewhere.
+    /// A symbol where a note can show it, the word elsewhere.
     pub(crate) const fn mark(&self, symbol: &'static str, word: &'static str) -> &'static str {
-        if self.symbols { symbol } else { word }
+        if self.err.symbols { symbol } else { word }
     }
 
     pub(crate) const fn draws(&self) -> bool {
-        self.symbols
+        self.out.symbols
     }
 
     pub(crate) fn tinted(&self, text: &str, tone: Tone) -> String {

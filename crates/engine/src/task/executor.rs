@@ -46,28 +46,40 @@ impl Task {
     /// Starts every subtask whose dependencies are met, skips those whose dependencies failed, and hands on
     /// to the meta-validator when nothing is left.
     pub(super) fn dispatch(&mut self, step: &mut Step) {
-        let Some(plan) = self.plan.clone() else { return };
-        for (number, node) in (0_u32..).zip(&plan.subtasks) {
+        loop {
+            let settled = self.settle(step);
+            if self.work.iter().all(|work| work.state.is_over()) {
+                return self.review(step);
+            }
+            // Skipping one may settle others that were looked at before it.
+            if settled == 0 {
+                return;
+            }
+        }
+    }
+
+    /// One look at every subtask that waits; how many do not wait any more.
+    fn settle(&mut self, step: &mut Step) -> usize {
+        let mut settled = 0;
+        for number in 0..u32::try_from(self.work.len()).unwrap_or(u32::MAX) {
             if self.state(number) != Some(&State::Waiting) {
                 continue;
             }
-            let states = || node.depends_on.iter().filter_map(|on| self.state(*on));
+            let needed = self.plan.as_ref().and_then(|plan| plan.subtasks.get(number as usize));
+            let needed = needed.map_or(&[][..], |node| &node.depends_on);
+            let states = || needed.iter().filter_map(|on| self.state(*on));
             if states().any(State::is_failure) {
                 self.set(number, State::Skipped);
             } else if states().all(|state| *state == State::Judged) {
                 self.set(number, State::Running);
                 step.say(Role::Planner, Role::Executor, "SubTask", Some(number));
                 self.ask_to_act(number, step);
+            } else {
+                continue;
             }
+            settled += 1;
         }
-        // Skipping one may settle others that were looked at before it.
-        let unsettled = |work: &Work| work.state == State::Waiting;
-        let running = self.work.iter().any(|work| work.state == State::Running);
-        if !running && self.work.iter().any(unsettled) {
-            self.dispatch(step);
-        } else if self.work.iter().all(|work| work.state.is_over()) {
-            self.review(step);
-        }
+        settled
     }
 
     fn ask_to_act(&mut self, number: u32, step: &mut Step) {

@@ -10,7 +10,7 @@ use domain::call::{Call, Chooser, Outcome, ToolId};
 use domain::id::{CallId, Id, ReasonId, TaskId};
 use domain::source::Text;
 use domain::task::{Cause, Directive, FinalResult, Plan, Status, TaskSpec};
-use domain::{Tags, Time};
+use domain::{Tags, Time, Trust};
 
 use crate::plan;
 use executor::{State, Work};
@@ -26,8 +26,7 @@ pub struct Task {
     opening: Opening,
     /// How many inputs have been folded; the next one gets this number.
     steps: u64,
-    /// The time of the input being folded.
-    now: Time,
+    opened_at: Time,
     /// Effects whose answer has not come yet. Whoever takes the task over starts them again.
     open: Vec<Effect>,
     spec: Option<TaskSpec>,
@@ -54,7 +53,7 @@ impl Task {
         let mut task = Self {
             opening,
             steps: 0,
-            now,
+            opened_at: now,
             open: Vec::new(),
             spec: None,
             plan: None,
@@ -105,7 +104,6 @@ impl Task {
     fn begin(&mut self, input: Input, now: Time) -> Step {
         let n = self.steps;
         self.steps += 1;
-        self.now = now;
         Step { n, at: now, input, messages: Vec::new(), reasons: Vec::new(), effects: Vec::new() }
     }
 
@@ -269,6 +267,17 @@ impl Task {
     fn intent_of(&self, subtask: u32) -> String {
         let node = self.plan.as_ref().and_then(|plan| plan.subtasks.get(subtask as usize));
         node.map_or_else(String::new, |node| node.intent.text.clone())
+    }
+
+    /// Takes away what the policy of now does not give any more. Nothing can be added.
+    pub fn narrow(&mut self, trust: Trust, tools: &[String]) {
+        self.opening.trust = self.opening.trust.min(trust);
+        self.opening.tools.retain(|glob| tools.contains(glob));
+    }
+
+    #[must_use]
+    pub const fn opened_at(&self) -> Time {
+        self.opened_at
     }
 
     #[must_use]

@@ -11,8 +11,10 @@ CREATE TABLE commits (
 
 CREATE TABLE blobs (
     hash BLOB NOT NULL PRIMARY KEY,
+    person TEXT,
     content BLOB NOT NULL
 ) STRICT;
+CREATE INDEX blobs_by_person ON blobs (person);
 
 CREATE TABLE salts (
     person TEXT NOT NULL PRIMARY KEY,
@@ -77,7 +79,6 @@ CREATE TABLE events (
     origin_id TEXT NOT NULL,
     answers TEXT
 ) STRICT;
-CREATE INDEX events_by_adapter ON events (adapter, seq);
 
 -- Authority and reasons.
 
@@ -129,7 +130,7 @@ CREATE TABLE agent_tasks (
     priority INTEGER NOT NULL,
     payload TEXT NOT NULL,
     o_tag TEXT NOT NULL,
-    vpol_id TEXT NOT NULL,
+    vpol_id TEXT,
     task_class TEXT,
     directive TEXT,
     steps INTEGER NOT NULL,

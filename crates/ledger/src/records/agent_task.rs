@@ -14,7 +14,8 @@ record! {
         /// The event that opened it; its body is the request.
         payload: EventId,
         o_tag: OriginId,
-        vpol_id: VpolId,
+        /// Nothing until the request was let in.
+        vpol_id: Option<VpolId>,
         task_class: Option<String>,
         directive: Option<Directive>,
         steps: u64,

@@ -33,7 +33,7 @@ pub use lease::Lease;
 pub use origin::Origin;
 pub use place::Place;
 pub use reason::Reason;
-pub use salt::Salt;
+pub use salt::{Salt, SaltBytes};
 pub use task_step::TaskStep;
 pub use tool_call::{CallStatus, ToolCall};
 pub use vpol::Vpol;

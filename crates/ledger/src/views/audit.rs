@@ -3,7 +3,7 @@ use domain::id::NodeId;
 use crate::chain::{Fault, Walk};
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
-use crate::records::{AuditEntry, AuditHead};
+use crate::records::{AuditEntry, AuditHead, Commit};
 use crate::store::StoreError;
 
 /// Entries read at once while walking.
@@ -22,8 +22,6 @@ pub struct StreamVerdict {
     pub entries: u64,
     /// The first thing that is wrong, if anything is.
     pub fault: Option<Fault>,
-    /// Whether the tip's seal could be checked: only the house that wrote a stream has its key.
-    pub sealed_here: bool,
 }
 
 impl Verification {
@@ -34,24 +32,31 @@ impl Verification {
 }
 
 impl Ledger {
-    /// Walks every stream from its beginning to its sealed tip.
+    /// Walks every stream from its beginning to its sealed tip. Others may write meanwhile.
     ///
     /// # Errors
     /// If the database cannot be read; a fault in the chain is a result, not an error.
     pub async fn verify_audit(&self) -> Result<Verification, StoreError> {
-        let heads: Vec<AuditHead> = self.select(Select::all().ascending("stream")).await?;
-        let mut names: Vec<NodeId> = heads.iter().map(|head| head.stream).collect();
+        let heads: Vec<AuditHead> = self.select(Select::all()).await?;
         // A stream whose head row was deleted still has its first entry.
         let firsts: Vec<AuditEntry> = self.select(Select::by("seq", &1_u64)).await?;
+        let mut names: Vec<NodeId> = heads.iter().map(|head| head.stream).collect();
         names.extend(firsts.iter().map(|entry| entry.stream));
+        let own = self.seal().stream();
+        if !names.contains(&own) && self.has_written().await? {
+            names.push(own);
+        }
         names.sort();
         names.dedup();
         let mut streams = Vec::with_capacity(names.len());
         for stream in names {
-            let head = heads.iter().find(|head| head.stream == stream);
-            streams.push(self.verify_stream(stream, Walk::FROM_GENESIS, head).await?);
+            streams.push(self.verify_stream(stream, Walk::FROM_GENESIS).await?);
         }
         Ok(Verification { streams })
+    }
+
+    async fn has_written(&self) -> Result<bool, StoreError> {
+        Ok(self.first(Select::<Commit>::all()).await?.is_some())
     }
 
     /// Shows that this entry leads to the sealed tip of its stream.
@@ -59,29 +64,46 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn verify_from(&self, entry: &AuditEntry) -> Result<StreamVerdict, StoreError> {
-        let head = self.first(Select::<AuditHead>::by("stream", &entry.stream)).await?;
-        self.verify_stream(entry.stream, Walk::from(entry), head.as_ref()).await
+        self.verify_stream(entry.stream, Walk::from(entry)).await
     }
 
-    async fn verify_stream(
-        &self,
-        stream: NodeId,
-        mut walk: Walk,
-        head: Option<&AuditHead>,
-    ) -> Result<StreamVerdict, StoreError> {
+    /// The head is read after the entries. It moves in the same transaction as they do, so a head that is behind what
+    /// was walked is a fault, and one that is ahead means that there is more to walk.
+    async fn verify_stream(&self, stream: NodeId, mut walk: Walk) -> Result<StreamVerdict, StoreError> {
         let before = walk.seq();
         let fault = loop {
+            let fault = self.walk_on(stream, &mut walk).await?;
+            let walked = walk.seq();
+            let head = self.first(Select::<AuditHead>::by("stream", &stream)).await?;
+            let ahead = head.as_ref().is_some_and(|head| head.seq > walked);
+            // Entries that the head counts are durable with it: if they are not there now, they are missing.
+            let grew = ahead && self.entry(stream, walked + 1).await?.is_some();
+            match (fault, &head) {
+                (Some(fault), _) => break Some(fault),
+                (None, _) if grew => {}
+                (None, None) if walked == 0 => break Some(Fault::Gone),
+                (None, head) => break walk.end(head.as_ref(), self.seal()).err(),
+            }
+        };
+        Ok(StreamVerdict { stream, entries: walk.seq() - before, fault })
+    }
+
+    async fn entry(&self, stream: NodeId, seq: u64) -> Result<Option<AuditEntry>, StoreError> {
+        self.first(Select::by("stream", &stream).filter("seq", Op::Eq, &seq)).await
+    }
+
+    /// Every entry that is there now.
+    async fn walk_on(&self, stream: NodeId, walk: &mut Walk) -> Result<Option<Fault>, StoreError> {
+        loop {
             let select = Select::<AuditEntry>::by("stream", &stream).filter("seq", Op::Gt, &walk.seq());
             let page = self.select(select.ascending("seq").limit(PAGE)).await?;
             if page.is_empty() {
-                break walk.end(head, self.seal()).err();
+                return Ok(None);
             }
             if let Some(fault) = page.iter().find_map(|entry| walk.step(entry).err()) {
-                break Some(fault);
+                return Ok(Some(fault));
             }
-        };
-        let sealed_here = stream == self.seal().stream();
-        Ok(StreamVerdict { stream, entries: walk.seq() - before, fault, sealed_here })
+        }
     }
 
     /// # Errors

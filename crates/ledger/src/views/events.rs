@@ -1,4 +1,3 @@
-use domain::event::Direction;
 use domain::id::EventId;
 
 use crate::committer::Ledger;
@@ -31,22 +30,5 @@ impl Ledger {
     /// If the database cannot be read.
     pub async fn admission_of(&self, event: EventId) -> Result<Option<Access>, StoreError> {
         self.first(Select::by("event_id", &event)).await
-    }
-
-    /// The newest event of this adapter, if nobody has decided about it yet. What a killed process left
-    /// between the first and the second barrier is always the newest.
-    ///
-    /// # Errors
-    /// If the database cannot be read.
-    pub async fn undecided(&self, adapter: &str) -> Result<Vec<Event>, StoreError> {
-        const LOOK_BACK: u32 = 100;
-        let newest = Select::<Event>::by("adapter", &adapter.to_owned());
-        let mut undecided = Vec::new();
-        for event in self.select(newest.descending("seq").limit(LOOK_BACK)).await? {
-            if event.direction == Direction::In && self.admission_of(event.id).await?.is_none() {
-                undecided.push(event);
-            }
-        }
-        Ok(undecided)
     }
 }

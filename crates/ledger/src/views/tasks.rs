@@ -21,12 +21,19 @@ impl Ledger {
         self.select(Select::all().descending("created_at").limit(limit)).await
     }
 
-    /// Newest first.
+    /// What is not over, newest first: begun and left, or written down and never begun.
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub async fn tasks_in(&self, status: Status, limit: u32) -> Result<Vec<AgentTask>, StoreError> {
-        self.select(Select::by("status", &status).descending("created_at").limit(limit)).await
+    pub async fn unfinished(&self, limit: u32) -> Result<Vec<AgentTask>, StoreError> {
+        let mut found = Vec::new();
+        for status in [Status::Queued, Status::Running] {
+            let some = Select::by("status", &status).descending("created_at").limit(limit);
+            found.extend(self.select::<AgentTask>(some).await?);
+        }
+        found.sort_by_key(|task| std::cmp::Reverse(task.created_at));
+        found.truncate(limit as usize);
+        Ok(found)
     }
 
     /// The journal, in order.

@@ -28,7 +28,10 @@ pub(super) fn act(
     };
     match evidence.last() {
         None => start(job),
-        Some(Evidence { outcome: Ok(record), .. }) => finish(answer::from_record(job, record)),
+        Some(Evidence { outcome: Ok(record), .. }) => {
+            let last = number as usize + 1 == request.jobs.len();
+            finish(answer::from_record(job, record, last))
+        }
         Some(Evidence { tool, outcome: Err(failure), .. }) => {
             finish(format!("There is no answer: {tool} failed, {}.", failure.message.trim_end_matches('.')))
         }

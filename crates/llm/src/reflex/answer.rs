@@ -42,10 +42,11 @@ struct Read {
     matches: Vec<Match>,
 }
 
-pub(super) fn from_record(job: &Job, record: &Value) -> String {
+/// `last` is for the last of a request's answers, which says once how it was looked for.
+pub(super) fn from_record(job: &Job, record: &Value, last: bool) -> String {
     let lines = match job {
         Job::Files { files, count, show } => {
-            Found::deserialize(record).map(|found| about_files(files, *count, *show, &found))
+            Found::deserialize(record).map(|found| about_files(files, *count, *show, &found, last))
         }
         Job::Lines { text, .. } => Read::deserialize(record).map(|read| about_lines(text, &read)),
     };
@@ -55,7 +56,7 @@ pub(super) fn from_record(job: &Job, record: &Value) -> String {
     }
 }
 
-fn about_files(files: &Files, count: bool, show: Option<Show>, found: &Found) -> Vec<String> {
+fn about_files(files: &Files, count: bool, show: Option<Show>, found: &Found, last: bool) -> Vec<String> {
     let mut lines = match show {
         _ if found.count == 0 => vec![format!("{}.", files.counted(0))],
         None => vec![format!("{}.", files.counted(found.count))],
@@ -79,15 +80,15 @@ fn about_files(files: &Files, count: bool, show: Option<Show>, found: &Found) ->
             plural(found.binary_skipped, "binary file", "binary files")
         ));
     }
-    if !found.left_out.is_empty() {
-        lines.push(format!("{} were left out.", capitalised(&found.left_out)));
+    if last && !found.left_out.is_empty() {
+        lines.push(format!("Subfolders included; {} left out.", found.left_out));
     }
     lines
 }
 
 /// One path per line, then how many they are.
 fn list(files: &Files, found: &Found) -> Vec<String> {
-    let paths = found.files.iter().map(|file| file.path.clone());
+    let paths = found.files.iter().map(|file| one_line(&file.path));
     paths.chain(more(found)).chain([format!("{}.", files.counted(found.count))]).collect()
 }
 
@@ -99,8 +100,8 @@ fn matches(files: &Files, found: &Found) -> Vec<String> {
         _ => format!("{} ({lines} in the first {}):", files.counted(found.count), found.files.len()),
     };
     let first = |file: &File| match &file.first_match {
-        Some(first) => format!("{}:{}: {}", file.path, first.line, first.text),
-        None => file.path.clone(),
+        Some(first) => format!("{}:{}: {}", one_line(&file.path), first.line, first.text),
+        None => one_line(&file.path),
     };
     [heading].into_iter().chain(found.files.iter().map(first)).chain(more(found)).collect()
 }
@@ -131,11 +132,12 @@ fn ranked(rank: Rank, file: &File) -> String {
         Rank::Largest => size(file.bytes),
         Rank::Newest => minute(&file.modified),
     };
-    format!("{} ({by})", file.path)
+    format!("{} ({by})", one_line(&file.path))
 }
 
 fn about_lines(text: &str, read: &Read) -> Vec<String> {
     let Read { path, truncated, matching_lines, matches } = read;
+    let path = one_line(path);
     let mut lines = match matching_lines {
         None => return vec![format!("There is no answer: {path} was read, but not searched.")],
         Some(0) if *truncated => vec![format!("The part of {path} that was read does not contain `{text}`.")],
@@ -161,17 +163,21 @@ fn more(found: &Found) -> Option<String> {
     and_more(hidden(found))
 }
 
+/// A name that cannot pass for several lines of an answer.
+fn one_line(path: &str) -> String {
+    let mut shown = String::with_capacity(path.len());
+    for c in path.chars() {
+        if c.is_control() { shown.extend(c.escape_debug()) } else { shown.push(c) }
+    }
+    shown
+}
+
 fn and_more(count: u64) -> Option<String> {
     (count > 0).then(|| format!("… and {count} more"))
 }
 
 fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
-}
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// `812 bytes`, `18.2 kB`: thousands, one decimal, and never `1000.0 kB`.

@@ -56,7 +56,6 @@ fn about_files(files: &Files, show: Option<Show>) -> Vec<Criterion> {
 fn about_lines() -> Vec<Criterion> {
     vec![
         Criterion::checked("the whole file was read", equals("/truncated", json!(false))),
-        Criterion::checked("the file is text", equals("/valid_utf8", json!(true))),
         // Null if the tool was not told what to look for.
         Criterion::checked("the number of matching lines is known", known("/matching_lines")),
         Criterion::checked(

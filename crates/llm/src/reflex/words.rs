@@ -191,8 +191,8 @@ const KINDS: &[Named] = &[
     named(&["rust", "rs"], "Rust", &["rs"]),
     named(&["python", "py"], "Python", &["py"]),
     named(&["markdown", "md"], "Markdown", &["md", "markdown"]),
-    named(&["javascript", "js"], "JavaScript", &["js", "mjs", "cjs"]),
-    named(&["typescript", "ts"], "TypeScript", &["ts", "tsx"]),
+    named(&["javascript", "js"], "JavaScript", &["js", "jsx", "mjs", "cjs"]),
+    named(&["typescript", "ts"], "TypeScript", &["ts", "tsx", "mts", "cts"]),
     named(&["toml"], "TOML", &["toml"]),
     named(&["yaml", "yml"], "YAML", &["yaml", "yml"]),
     named(&["json"], "JSON", &["json"]),
@@ -217,7 +217,11 @@ const KINDS: &[Named] = &[
     named(&["text", "txt"], "text", &["txt"]),
     named(&["log"], "log", &["log"]),
     named(&["pdf"], "PDF", &["pdf"]),
-    named(&["image", "picture"], "image", &["png", "jpg", "jpeg", "gif", "webp", "svg", "bmp", "avif"]),
+    named(
+        &["image", "picture"],
+        "image",
+        &["png", "jpg", "jpeg", "gif", "webp", "svg", "bmp", "avif", "heic", "heif", "tif", "tiff", "ico"],
+    ),
 ];
 
 /// Kinds whose name alone stands for the files: in the singular, in the plural.

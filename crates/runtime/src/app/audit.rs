@@ -20,8 +20,6 @@ pub struct AuditReport {
 pub struct StreamReport {
     pub stream: NodeId,
     pub entries: u64,
-    /// Whether the tip's seal was checked with this house's key.
-    pub seal_checked: bool,
     /// The first thing that is wrong.
     pub fault: Option<String>,
 }
@@ -51,7 +49,6 @@ impl App {
             .map(|verdict| StreamReport {
                 stream: verdict.stream,
                 entries: verdict.entries,
-                seal_checked: verdict.sealed_here,
                 fault: verdict.fault.map(|fault| fault.to_string()),
             })
             .collect();

@@ -66,7 +66,7 @@ impl App {
         let desk = self.desk().await?;
         let cast = async || {
             let sender = pipeline::sender(&desk, incoming.platform(), &incoming.sender).await?;
-            Ok(Cast { sender, agent: None })
+            Ok(Cast { sender, agent: None, driver: None })
         };
         let ingested = pipeline::ingest(&desk, &incoming, cast).await?;
         Ok(Ok(Receipt { key: ingested.event.key, id: ingested.event.id, new: ingested.new.is_some() }))

@@ -1,6 +1,5 @@
 //! The house itself: where it is, how it is set, whether it is well, what needs its owner.
 
-use domain::event::CLI;
 use domain::task::Status;
 use serde::Serialize;
 
@@ -19,10 +18,8 @@ pub struct Paths {
 
 #[derive(Clone, Debug, Serialize)]
 pub struct StatusReport {
-    /// Tasks that were begun and not finished.
+    /// What was asked for and is not over, begun or not.
     pub unfinished: Vec<super::TaskLine>,
-    /// Requests that were written down and not looked at yet.
-    pub undecided: Vec<super::EventLine>,
     pub today: usize,
     pub stopped_today: usize,
     pub audit: AuditReport,
@@ -68,11 +65,7 @@ impl App {
     /// Whether there is a house already.
     #[must_use]
     pub fn is_furnished(&self) -> bool {
-        self.parts
-            .host
-            .inspect()
-            .iter()
-            .all(|finding| finding.name != "database" || finding.state == State::Ok)
+        self.parts.host.is_furnished()
     }
 
     /// Sets the house up; on a complete house it changes nothing. `name` is how the owner wants to be called.
@@ -97,12 +90,8 @@ impl App {
         const SHOWN: u32 = 20;
         let ledger = self.ledger().await?;
         let mut unfinished = Vec::new();
-        for task in ledger.tasks_in(Status::Running, SHOWN).await? {
+        for task in ledger.unfinished(SHOWN).await? {
             unfinished.push(self.task_line(task).await?);
-        }
-        let mut undecided = Vec::new();
-        for event in ledger.undecided(CLI).await? {
-            undecided.push(self.event_line(event).await?);
         }
         let midnight = self.midnight();
         let today = ledger.tasks_since(midnight).await?;
@@ -112,7 +101,6 @@ impl App {
             findings.into_iter().filter(|finding| finding.state != State::Ok).map(|finding| finding.what);
         Ok(StatusReport {
             unfinished,
-            undecided,
             today: today.len(),
             stopped_today,
             audit: self.audit_verify().await?,

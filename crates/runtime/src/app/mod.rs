@@ -6,6 +6,7 @@ mod bus;
 mod events;
 mod house;
 mod ids;
+mod report;
 mod run;
 mod tasks;
 mod why;
@@ -27,7 +28,8 @@ pub use audit::{AuditLine, AuditReport, StreamReport};
 pub use bus::bus_events;
 pub use events::{BadLine, EventLine, Receipt};
 pub use house::{Diagnosis, Explained, Paths, StatusReport};
-pub use run::{Report, Request};
+pub use report::{Report, shortcoming};
+pub use run::Request;
 pub use tasks::{CallLine, StepLine, TaskLine, TaskView};
 pub use why::{Branch, Proof, Why};
 

@@ -4,19 +4,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::event::{CLI, Incoming, TERMINAL};
-use domain::id::{EventId, Id, TaskId, kind};
+use domain::event::{CLI, ContainerKind, Direction, Incoming, TERMINAL};
+use domain::id::{Id, kind};
 use domain::limits::REQUEST_BYTES;
 use domain::source::{Source, Text};
-use domain::task::{Cause, Directive, FinalResult, Status};
+use domain::task::Status;
 use engine::task::Opening;
 use ledger::Found;
-use ledger::records::{AgentTask, Event};
+use ledger::records::{AgentTask, Event, Lease};
 use policy::admit::{Effect, MAIN};
-use serde::Serialize;
 
-use super::App;
-use crate::pipeline::{self, Cast, Desk, Driver, Ended, Surface, Watch};
+use super::{App, Report};
+use crate::pipeline::{self, Cast, Desk, Driver, Ended, Held, Setting, Surface, Watch};
 use crate::problem::{Code, Problem};
 
 /// What a person asks for, and where.
@@ -38,64 +37,6 @@ impl std::fmt::Debug for Request {
     }
 }
 
-/// What came of it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    pub task: TaskId,
-    /// The shortest form of the id that can be typed back.
-    pub short: String,
-    pub event: EventId,
-    pub status: Status,
-    pub result: Option<FinalResult>,
-    /// Whether anything was left to do.
-    pub worked: bool,
-    #[serde(skip)]
-    pub elapsed: Duration,
-}
-
-impl Report {
-    /// What a script is told: the code of what is not as it should be, if anything.
-    #[must_use]
-    pub fn problem(&self) -> Option<Problem> {
-        let result = self.result.as_ref()?;
-        let why = result.reason.clone().unwrap_or_else(|| "too little of it could be met".into());
-        let why_command = format!("regent why {}", self.short);
-        if self.status == Status::Stopped && result.directive != Directive::Abandon {
-            let what = "the result is there, but it could not be handed over";
-            return Some(
-                Problem::new(Code::OUTPUT, what).remedy(format!("regent tasks show {}", self.short)),
-            );
-        }
-        match (result.directive, result.cause) {
-            (Directive::Accept, _) => None,
-            (Directive::Success, _) => {
-                let unmet: Vec<String> = result
-                    .unmet()
-                    .map(|verdict| format!("{} ({})", verdict.criterion, verdict.evidence))
-                    .collect();
-                Some(
-                    Problem::new(Code::UNMET, format!("delivered, but not met: {}", unmet.join("; ")))
-                        .remedy(why_command),
-                )
-            }
-            (Directive::Abandon, Some(Cause::NeedsModel)) => {
-                let what = "I need a model for that; this version has none yet";
-                Some(
-                    Problem::new(Code::NEEDS_MODEL, what)
-                        .tried(format!("my own reflexes: {why}"))
-                        .remedy("regent explain R4010"),
-                )
-            }
-            (Directive::Abandon, Some(Cause::Refused)) => {
-                Some(Problem::new(Code::REFUSED, why).safe("the call did not run").remedy(why_command))
-            }
-            (Directive::Abandon, Some(Cause::Failed | Cause::Unplannable) | None) => {
-                Some(Problem::new(Code::STOPPED, format!("stopped: {why}")).remedy(why_command))
-            }
-        }
-    }
-}
-
 impl App {
     /// One request through the whole journey.
     ///
@@ -111,7 +52,7 @@ impl App {
             source_id: source_id.to_string(),
             platform: Some(TERMINAL.into()),
             account: None,
-            container_kind: domain::event::ContainerKind::Dm,
+            container_kind: ContainerKind::Dm,
             container_id: None,
             sender: "owner".into(),
             content: request.text.clone(),
@@ -120,12 +61,14 @@ impl App {
             metadata: Some(serde_json::json!({ "workspace": request.workspace.to_string_lossy() })),
         };
         let ingested = pipeline::ingest(&desk, &incoming, || self.cast(&desk)).await?;
+        let event = ingested.event;
         let cast = match ingested.new {
             Some(cast) => cast,
-            None => self.cast_of(&desk, &ingested.event).await?,
+            None => self.cast_of(&desk, &event).await?,
         };
-        let ended = self.begin(&desk, &ingested.event, cast, &request).await?;
-        self.report(&ingested.event, ended, desk.now().since(started)).await
+        let held = Held { epoch: pipeline::FIRST_EPOCH, from: None };
+        let ended = self.begin(&desk, &event, cast, held, &request).await?;
+        self.report(&event, ended, desk.now().since(started)).await
     }
 
     /// Goes on with a task, or with a request that was written down and never looked at. Without an id: with the
@@ -146,22 +89,29 @@ impl App {
             None => self.only_unfinished().await?,
         };
         let ended = match task {
-            Some(task) if task.status != Status::Running => self.stored(&desk, &task).await?,
-            Some(task) => self.go_on(&desk, &event, &task, surface, watch).await?,
-            None => {
-                let (text, workspace) = self.as_asked(&desk, &event).await?;
+            Some(task) if task.status.is_over() => self.stored(&desk, &task).await?,
+            task => {
+                let held = self.take(&desk, &event).await?;
                 let cast = self.cast_of(&desk, &event).await?;
-                self.begin(&desk, &event, cast, &Request { text, workspace, surface, watch }).await?
+                let (text, workspace) = self.as_asked(&desk, &event).await?;
+                let request = Request { text, workspace, surface, watch };
+                match task {
+                    Some(task) if task.status == Status::Running => {
+                        self.go_on(&desk, &event, cast, held, &request).await?
+                    }
+                    _ => self.begin(&desk, &event, cast, held, &request).await?,
+                }
             }
         };
         self.report(&event, ended, desk.now().since(started)).await
     }
 
-    /// The owner asks, the main agent answers.
+    /// The owner asks, the main agent answers, and this process is at it.
     async fn cast(&self, desk: &Desk) -> Result<Cast, ledger::StoreError> {
         let user = self.parts.host.user();
         let sender = pipeline::owner(desk, &user, self.parts.settings.get("owner.name")).await?;
-        Ok(Cast { sender, agent: Some(pipeline::agent(desk, MAIN).await?) })
+        let agent = Some(pipeline::agent(desk, MAIN).await?);
+        Ok(Cast { sender, agent, driver: Some(self.parts.host.holder()) })
     }
 
     /// Who takes part in an event that was written down before.
@@ -169,7 +119,23 @@ impl App {
         let identity = desk.ledger.identity(event.sender).await?;
         let identity = identity.ok_or_else(|| Problem::new(Code::ERASED, "whoever sent this was erased"))?;
         let sender = pipeline::sender(desk, &identity.platform, &identity.identifier).await?;
-        Ok(Cast { sender, agent: Some(pipeline::agent(desk, MAIN).await?) })
+        Ok(Cast { sender, agent: Some(pipeline::agent(desk, MAIN).await?), driver: None })
+    }
+
+    /// The right to drive what an event leads to, taken from whoever had it, if they are gone.
+    async fn take(&self, desk: &Desk, event: &Event) -> Result<Held, Problem> {
+        let task = pipeline::task_of(event);
+        let lease: Option<Lease> = desk.ledger.lease(&task.to_string()).await?;
+        let Some(lease) = lease else { return Ok(Held { epoch: pipeline::FIRST_EPOCH, from: Some(0) }) };
+        let mine = lease.holder == self.parts.host.holder();
+        let alive = self.parts.host.is_alive(&lease.holder).unwrap_or(desk.now() < lease.until);
+        if alive && !mine {
+            let what = format!("{} is being worked on by another process", self.short(task).await?);
+            return Err(Problem::new(Code::DRIVEN_ELSEWHERE, what)
+                .safe("it goes on there")
+                .remedy("regent tasks list"));
+        }
+        Ok(Held { epoch: lease.epoch + 1, from: Some(lease.epoch) })
     }
 
     /// From an event that is durable to the end of its task.
@@ -178,17 +144,14 @@ impl App {
         desk: &Desk,
         event: &Event,
         cast: Cast,
+        held: Held,
         request: &Request,
     ) -> Result<Ended, Problem> {
         let mut batch = desk.batch();
         let (admission, tags) = pipeline::admitted(desk, event, &cast.sender, &mut batch)?;
         if admission.effect == Effect::Deny {
             desk.ledger.commit(batch).await?;
-            let why: Vec<String> = admission.reasons.iter().map(ToString::to_string).collect();
-            let short = self.short(event.id).await?;
-            return Err(Problem::new(Code::NOT_ADMITTED, format!("not let in: {}", why.join("; ")))
-                .safe("the event is kept, nothing was done with it")
-                .remedy(format!("regent why {short}")));
+            return Err(self.not_admitted(event, &admission).await?);
         }
         let opening = Opening {
             task: pipeline::task_of(event),
@@ -200,33 +163,51 @@ impl App {
             request: Text::new(request.text.clone(), source(&admission)),
             workspace: request.workspace.to_string_lossy().into_owned(),
         };
-        let setting =
-            self.setting(desk, event, cast, Arc::clone(&request.surface), Arc::clone(&request.watch))?;
+        let setting = self.setting(desk, event, cast, held, request)?;
         Driver::open(setting, opening, batch)?.drive().await
     }
 
+    /// From the journal that another process left to the end of the task. Authority is asked again: what the policy
+    /// of now does not allow is not done, whatever was allowed before.
     async fn go_on(
         &self,
         desk: &Desk,
         event: &Event,
-        task: &AgentTask,
-        surface: Arc<dyn Surface>,
-        watch: Watch,
+        cast: Cast,
+        held: Held,
+        request: &Request,
     ) -> Result<Ended, Problem> {
-        let lease = desk.ledger.lease(&task.task_id.to_string()).await?;
-        let lease = lease.ok_or_else(|| Problem::new(Code::DATABASE_DAMAGED, "the task has no lease"))?;
-        let alive = self.parts.host.is_alive(&lease.holder);
-        let mine = lease.holder == self.parts.host.holder();
-        if !mine && alive.unwrap_or(desk.now() < lease.until) {
-            let what = format!("{} is being worked on by another process", self.short(task.task_id).await?);
-            return Err(Problem::new(Code::DRIVEN_ELSEWHERE, what)
-                .safe("it goes on there")
-                .remedy("regent tasks list"));
+        let admission = pipeline::admission(event, &cast.sender);
+        if admission.effect == Effect::Deny {
+            return Err(self.not_admitted(event, &admission).await?);
         }
-        let cast = self.cast_of(desk, event).await?;
-        let steps = pipeline::load(&desk.ledger, task.task_id).await?;
-        let setting = self.setting(desk, event, cast, surface, watch)?;
-        Driver::take_over(setting, &steps, lease).await?.drive().await
+        let steps = pipeline::load(&desk.ledger, pipeline::task_of(event)).await?;
+        let mut task = pipeline::fold(&steps)?;
+        let opening = task.opening();
+        let same = opening.request.text == request.text
+            && opening.workspace == request.workspace.to_string_lossy()
+            && opening.principal == admission.principal;
+        if !same {
+            let what = "the journal does not belong to the request that it hangs on";
+            return Err(Problem::new(Code::DATABASE_DAMAGED, what)
+                .safe("nothing was done")
+                .remedy("regent audit verify"));
+        }
+        task.narrow(admission.trust, &admission.tools);
+        let setting = self.setting(desk, event, cast, held, request)?;
+        Driver::take_over(setting, task).await?.drive().await
+    }
+
+    async fn not_admitted(
+        &self,
+        event: &Event,
+        admission: &policy::admit::Admission,
+    ) -> Result<Problem, Problem> {
+        let why: Vec<String> = admission.reasons.iter().map(ToString::to_string).collect();
+        let short = self.short(event.id).await?;
+        Ok(Problem::new(Code::NOT_ADMITTED, format!("not let in: {}", why.join("; ")))
+            .safe("the event is kept, nothing was done with it")
+            .remedy(format!("regent why {short}")))
     }
 
     fn setting(
@@ -234,13 +215,20 @@ impl App {
         desk: &Desk,
         event: &Event,
         cast: Cast,
-        surface: Arc<dyn Surface>,
-        watch: Watch,
-    ) -> Result<pipeline::Setting, Problem> {
+        held: Held,
+        request: &Request,
+    ) -> Result<Setting, Problem> {
         let silent = || Problem::new(Code::INTERNAL, "nobody is there to answer");
-        let agent = cast.agent.ok_or_else(silent)?.identity.id;
-        let (desk, holder, event) = (desk.clone(), self.parts.host.holder(), event.clone());
-        Ok(pipeline::Setting { desk, surface, watch, holder, event, salt: cast.sender.salt, agent })
+        Ok(Setting {
+            desk: desk.clone(),
+            surface: Arc::clone(&request.surface),
+            watch: Arc::clone(&request.watch),
+            holder: self.parts.host.holder(),
+            held,
+            event: event.clone(),
+            salt: cast.sender.salt,
+            agent: cast.agent.ok_or_else(silent)?.identity.id,
+        })
     }
 
     /// A task that is over: what it came to, from its journal. Nothing runs.
@@ -252,6 +240,7 @@ impl App {
 
     async fn resumable(&self, id: &str) -> Result<(Event, Option<AgentTask>), Problem> {
         let ledger = self.ledger().await?;
+        let nothing = |what: String| Problem::new(Code::NOTHING_TO_RESUME, what).remedy("regent tasks list");
         match self.find(id).await? {
             Found::Task(task) => {
                 let event = ledger.event(task.payload).await?;
@@ -259,60 +248,55 @@ impl App {
                     event.ok_or_else(|| Problem::new(Code::DATABASE_DAMAGED, "the task's event is gone"))?;
                 Ok((event, Some(*task)))
             }
+            Found::Event(event) if event.direction == Direction::Out => {
+                Err(nothing(format!("`{id}` is an answer, there is nothing to go on with")))
+            }
             Found::Event(event) => {
-                if let Some(task) = ledger.task(pipeline::task_of(&event)).await? {
-                    return Ok((*event, Some(task)));
-                }
-                if ledger.admission_of(event.id).await?.is_some() {
+                let task = ledger.task(pipeline::task_of(&event)).await?;
+                if task.is_none() && ledger.admission_of(event.id).await?.is_some() {
                     let what = format!("`{id}` was not let in, so there is nothing to go on with");
                     return Err(Problem::new(Code::NOT_ADMITTED, what).remedy(format!("regent why {id}")));
                 }
-                Ok((*event, None))
+                Ok((*event, task))
             }
-            _ => Err(Problem::new(Code::NOTHING_TO_RESUME, format!("`{id}` is neither a task nor an event"))
-                .remedy("regent tasks list")),
+            _ => Err(nothing(format!("`{id}` is neither a task nor an event"))),
         }
     }
 
     async fn only_unfinished(&self) -> Result<(Event, Option<AgentTask>), Problem> {
         const SHOWN: u32 = 5;
-        let ledger = self.ledger().await?;
-        let mut found = Vec::new();
-        for task in ledger.tasks_in(Status::Running, SHOWN).await? {
-            found.push(task.task_id.to_string());
-        }
-        for event in ledger.undecided(CLI).await? {
-            found.push(event.id.to_string());
-        }
+        let found = self.ledger().await?.unfinished(SHOWN).await?;
         match found.as_slice() {
             [] => {
                 Err(Problem::new(Code::NOTHING_TO_RESUME, "nothing is unfinished")
                     .remedy("regent tasks list"))
             }
-            [only] => self.resumable(only).await,
+            [only] => self.resumable(&only.task_id.to_string()).await,
             several => {
-                let mut problem = Problem::new(
-                    Code::NOTHING_TO_RESUME,
-                    format!("{} are unfinished; say which", several.len()),
-                );
-                for id in several {
-                    problem = problem.remedy(format!("regent resume {}", self.short(id).await?));
+                let what = format!("{} are unfinished; say which", several.len());
+                let mut problem = Problem::new(Code::NOTHING_TO_RESUME, what);
+                for task in several {
+                    problem = problem.remedy(format!("regent resume {}", self.short(task.task_id).await?));
                 }
                 Err(problem)
             }
         }
     }
 
-    /// The request and the workspace as they were written down with the event.
+    /// The request and the workspace as they were written down with the event. Only what the terminal wrote names a
+    /// workspace: nobody outside chooses where the work is done.
     async fn as_asked(&self, desk: &Desk, event: &Event) -> Result<(String, PathBuf), Problem> {
         let gone = || Problem::new(Code::ERASED, "the text of this request was erased");
         let text = desk.ledger.text(&event.body).await?.ok_or_else(gone)?;
-        let metadata = match &event.metadata {
-            Some(digest) => desk.ledger.body(digest).await?.ok_or_else(gone)?,
-            None => Vec::new(),
+        let Some(metadata) = event.metadata.filter(|_| event.adapter == CLI) else {
+            return Ok((text, PathBuf::new()));
         };
-        let metadata: serde_json::Value = serde_json::from_slice(&metadata).unwrap_or_default();
-        let workspace = metadata.get("workspace").and_then(serde_json::Value::as_str).unwrap_or_default();
+        let metadata = desk.ledger.body(&metadata).await?.ok_or_else(gone)?;
+        let unreadable = |error: serde_json::Error| Problem::new(Code::DATABASE_DAMAGED, error.to_string());
+        let metadata: serde_json::Value = serde_json::from_slice(&metadata).map_err(unreadable)?;
+        let workspace = metadata.get("workspace").and_then(serde_json::Value::as_str);
+        let workspace = workspace
+            .ok_or_else(|| Problem::new(Code::DATABASE_DAMAGED, "the request names no workspace"))?;
         Ok((text, PathBuf::from(workspace)))
     }
 

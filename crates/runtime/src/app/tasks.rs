@@ -76,20 +76,30 @@ impl App {
         };
         let ledger = self.ledger().await?;
         let steps = pipeline::load(ledger, task.task_id).await?;
-        let folded = pipeline::fold(&steps)?;
+        let folded = if steps.is_empty() { None } else { Some(pipeline::fold(&steps)?) };
         let mut calls = Vec::new();
         for call in ledger.calls_of(task.task_id).await? {
             calls.push(self.call_line(call).await?);
         }
         let plan = folded
-            .plan()
+            .as_ref()
+            .and_then(|task| task.plan())
             .map_or_else(Vec::new, |plan| plan.subtasks.iter().map(|s| s.intent.text.clone()).collect());
         let journal = steps
             .iter()
             .map(|Step { n, at, input, .. }| StepLine { n: *n, at: *at, input: input.name() })
             .collect();
-        let result = folded.result().cloned();
+        let result = folded.and_then(|task| task.result().cloned());
         Ok(TaskView { line: self.task_line(*task).await?, plan, calls, journal, result })
+    }
+
+    /// What a task came to, if it has begun and come to anything.
+    pub(super) async fn task_result(&self, task: &AgentTask) -> Result<Option<FinalResult>, Problem> {
+        let steps = pipeline::load(self.ledger().await?, task.task_id).await?;
+        if steps.is_empty() {
+            return Ok(None);
+        }
+        Ok(pipeline::fold(&steps)?.result().cloned())
     }
 
     pub(super) async fn task_line(&self, task: AgentTask) -> Result<TaskLine, Problem> {

@@ -81,9 +81,8 @@ impl App {
 
     async fn why_task(&self, task: &AgentTask) -> Result<Why, Problem> {
         let ledger = self.ledger().await?;
-        let folded = pipeline::fold(&pipeline::load(ledger, task.task_id).await?)?;
         let mut because = Vec::new();
-        if let Some(result) = folded.result() {
+        if let Some(result) = self.task_result(task).await? {
             let unmet = result.unmet().count();
             let met = result.verdicts.len() - unmet;
             let checks = result.verdicts.iter().map(|verdict| {
@@ -102,7 +101,9 @@ impl App {
                 format!("{} {} {}", self.short(call.id).await?, call.tool_id, call.status.name()),
             ));
         }
-        because.push(self.policy(task.vpol_id).await?);
+        if let Some(vpol) = task.vpol_id {
+            because.push(self.policy(vpol).await?);
+        }
         because.push(self.origin(task.o_tag).await?);
         let headline = format!("task {}, begun {}", task.status, self.clock(task.created_at));
         Ok(Why {
@@ -234,7 +235,8 @@ impl App {
 
     async fn decoded<T: serde::de::DeserializeOwned>(&self, digest: &Digest) -> Result<Option<T>, Problem> {
         let bytes = self.ledger().await?.body(digest).await?;
-        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+        let unreadable = |error: serde_json::Error| Problem::new(Code::DATABASE_DAMAGED, error.to_string());
+        bytes.map(|bytes| serde_json::from_slice(&bytes).map_err(unreadable)).transpose()
     }
 
     fn clock(&self, time: domain::Time) -> String {

@@ -11,6 +11,14 @@ use serde_json::json;
 use super::{Desk, Person};
 use crate::problem::Problem;
 
+/// What the policy of now says about an event.
+pub(crate) fn admission(event: &Event, person: &Person) -> Admission {
+    let entity = person.entity.as_ref();
+    let entity =
+        entity.map(|entity| EntityFacts { id: entity.id, is_owner: entity.is_owner, trust: entity.trust });
+    admit(Facts { adapter: event.adapter.clone(), entity })
+}
+
 /// Decides about an event and enters the records of the decision; the caller's batch makes them durable together
 /// with what follows from them.
 pub(crate) fn admitted(
@@ -40,7 +48,9 @@ pub(crate) fn admitted(
     let words: Vec<String> = admission.reasons.iter().map(ToString::to_string).collect();
     let thought = Blob::public(words.join("; ").into_bytes());
     batch.put(&thought).put(&reason(desk, event, tags, &thought));
-    let decision = Blob::public(canonical::bytes(&admission).unwrap_or_default());
+    let decision = canonical::bytes(&admission)
+        .map_err(|error| Problem::new(crate::Code::INTERNAL, error.to_string()))?;
+    let decision = Blob::public(decision);
     batch.put(&decision).put(&Access {
         id: desk.id(),
         event_id: event.id,

@@ -62,7 +62,12 @@ impl Handler for Deliver {
 
     async fn call(&self, call: Authorized<Call>) -> Outcome {
         let Args { result } = call.args()?;
-        self.surface.show(call.call().task, &result).map_err(Failure::environmental)?;
+        let (surface, task) = (Arc::clone(&self.surface), call.call().task);
+        // On a thread of its own: a pipe that nobody reads must not keep the program from being stopped.
+        #[expect(clippy::disallowed_methods, reason = "writing to a terminal or a pipe blocks")]
+        let shown = tokio::task::spawn_blocking(move || surface.show(task, &result)).await;
+        let broke = |_panicked| Failure::logical("showing the answer broke down; this is a bug");
+        shown.map_err(broke)?.map_err(Failure::environmental)?;
         Ok(json!({ "delivered": true }))
     }
 }

@@ -30,18 +30,36 @@ use crate::problem::{Code, Problem};
 /// Told of every step once it is durable, never before.
 pub type Watch = Arc<dyn Fn(&Step) + Send + Sync>;
 
+/// The epoch of whoever drives a task first.
+pub(crate) const FIRST_EPOCH: u64 = 1;
+
+/// The right to drive a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    pub(crate) epoch: u64,
+    /// The epoch it is taken over from (0: nobody had it); nothing if this process has it already.
+    pub(crate) from: Option<u64>,
+}
+
+/// What a driver needs besides the task itself.
+pub(crate) struct Setting {
+    pub(crate) desk: Desk,
+    pub(crate) surface: Arc<dyn Surface>,
+    pub(crate) watch: Watch,
+    pub(crate) holder: String,
+    pub(crate) held: Held,
+    pub(crate) event: Event,
+    pub(crate) salt: Salt,
+    /// The agent, as somebody who answers.
+    pub(crate) agent: IdentityId,
+}
+
 /// One task being driven by this process.
 pub(crate) struct Driver {
-    desk: Desk,
+    setting: Setting,
     broker: Broker,
-    watch: Watch,
     task: Task,
-    event: Event,
-    salt: Salt,
-    /// The agent, as somebody who answers.
-    agent: IdentityId,
-    created_at: Time,
-    epoch: u64,
+    started_at: Time,
     batch: Batch,
     /// Effects that nobody has looked at yet.
     waiting: VecDeque<Effect>,
@@ -60,77 +78,39 @@ pub(crate) struct Ended {
     pub(crate) worked: bool,
 }
 
-/// What a driver needs besides the task itself.
-pub(crate) struct Setting {
-    pub(crate) desk: Desk,
-    pub(crate) surface: Arc<dyn Surface>,
-    pub(crate) watch: Watch,
-    pub(crate) holder: String,
-    pub(crate) event: Event,
-    pub(crate) salt: Salt,
-    pub(crate) agent: IdentityId,
-}
-
 impl Driver {
     /// A new task. `batch` already holds the admission that lets it in.
     pub(crate) fn open(setting: Setting, opening: Opening, mut batch: Batch) -> Result<Self, Problem> {
-        let subject = opening.task.to_string();
         let now = setting.desk.now();
-        let lease = Lease {
-            subject: subject.clone(),
-            epoch: 1,
-            holder: setting.holder.clone(),
-            until: now.plus(LEASE),
-        };
-        batch.expect_epoch(subject, 0).put(&lease);
         batch.audit(entry(&opening, "task.opened", now, json!({ "event": setting.event.id })));
         let (task, step) = Task::open(opening, now);
-        let mut driver = Self::new(setting, task, batch, 1, now)?;
+        let mut driver = Self::new(setting, task, batch, now)?;
         driver.journal(step)?;
         Ok(driver)
     }
 
     /// A task that another process left behind. Its epoch rises, so whatever the other one still tries is refused.
-    pub(crate) async fn take_over(setting: Setting, steps: &[Step], lease: Lease) -> Result<Self, Problem> {
-        let task = journal::fold(steps)?;
-        let created_at = steps.first().map_or(lease.until, |step| step.at);
-        let epoch = lease.epoch + 1;
+    pub(crate) async fn take_over(setting: Setting, task: Task) -> Result<Self, Problem> {
+        let now = setting.desk.now();
         let mut batch = setting.desk.batch();
-        let until = setting.desk.now().plus(LEASE);
-        batch.expect_epoch(lease.subject.clone(), lease.epoch);
-        batch.put(&Lease { epoch, holder: setting.holder.clone(), until, ..lease });
-        let mut driver = Self::new(setting, task, batch, epoch, created_at)?;
+        batch.audit(entry(task.opening(), "task.taken_over", now, json!({ "epoch": setting.held.epoch })));
+        let started_at = task.opened_at();
+        let mut driver = Self::new(setting, task, batch, started_at)?;
         driver.feed(Input::TakenOver)?;
         driver.settle_unknown().await?;
         Ok(driver)
     }
 
-    fn new(
-        setting: Setting,
-        task: Task,
-        batch: Batch,
-        epoch: u64,
-        created_at: Time,
-    ) -> Result<Self, Problem> {
-        let Setting { desk, surface, watch, holder: _, event, salt, agent } = setting;
-        let registry = registry(&task, surface)?;
-        let broker = Broker::new(registry, Arc::clone(&desk.clock), Arc::clone(&desk.probe));
+    fn new(setting: Setting, task: Task, mut batch: Batch, started_at: Time) -> Result<Self, Problem> {
+        let registry = registry(&task, &setting.surface)?;
+        let broker = Broker::new(registry, Arc::clone(&setting.desk.clock), Arc::clone(&setting.desk.probe));
+        let subject = task.id().to_string();
+        match setting.held.from {
+            Some(epoch) => batch.expect_epoch(subject, epoch),
+            None => batch.fence(subject, setting.held.epoch),
+        };
         let (waiting, pending, unseen) = (VecDeque::new(), Vec::new(), Vec::new());
-        Ok(Self {
-            desk,
-            broker,
-            watch,
-            task,
-            event,
-            salt,
-            agent,
-            created_at,
-            epoch,
-            batch,
-            waiting,
-            pending,
-            unseen,
-        })
+        Ok(Self { setting, broker, task, started_at, batch, waiting, pending, unseen })
     }
 
     /// Until the task is over. If this future is dropped, everything that is durable stays, and `resume` goes on.
@@ -178,10 +158,13 @@ impl Driver {
             allowed: &opening.tools,
             request: &opening.request,
         };
-        let decision = self.broker.authorize(&call, &asker);
         let id = call.id;
-        let context = Context { agent: &opening.agent, trust: opening.trust, salt: &self.salt };
-        let ruling = match Prepared::new(call, &decision, context, self.desk.now()) {
+        let ruled = self
+            .broker
+            .authorize(call, &asker)
+            .map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
+        let context = Context { agent: &opening.agent, trust: opening.trust, salt: &self.setting.salt };
+        let ruling = match Prepared::new(ruled, context, self.setting.desk.now()) {
             Ok(prepared) => {
                 self.pending.push(prepared.enter(&mut self.batch));
                 Ruling::Execute
@@ -204,13 +187,17 @@ impl Driver {
             let broker = self.broker.clone();
             running.spawn(async move { broker.execute(authorized).await });
         }
-        Ok(running.join_all().await)
+        let mut finished = running.join_all().await;
+        // In the order of their ids, not of their speed: equal runs leave equal journals.
+        finished.sort_by_key(|finished| finished.call.id);
+        Ok(finished)
     }
 
     fn finish(&mut self, finished: &Finished) -> Result<(), Problem> {
         let opening = self.task.opening();
-        let context = Context { agent: &opening.agent, trust: opening.trust, salt: &self.salt };
-        finished.enter(context, &mut self.batch);
+        let context = Context { agent: &opening.agent, trust: opening.trust, salt: &self.setting.salt };
+        let entered = finished.enter(context, &mut self.batch);
+        entered.map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
         if finished.call.tool.as_str() == DELIVER && finished.outcome.is_ok() {
             self.sent(&finished.call);
         }
@@ -219,25 +206,25 @@ impl Driver {
 
     /// The loop closes: the answer is an event again.
     fn sent(&mut self, call: &Call) {
-        let now = self.desk.now();
+        let now = self.setting.desk.now();
         let result = self.task.result();
         let text = result.map_or("", |result| result.text.as_str());
-        let body = Blob::personal(text.as_bytes().to_vec(), &self.salt);
+        let body = Blob::personal(text.as_bytes().to_vec(), &self.setting.salt);
         let event = Event {
             seq: Seq(None),
-            id: self.desk.id(),
-            key: format!("{}:{}", self.event.adapter, call.id),
-            sender: self.agent,
+            id: self.setting.desk.id(),
+            key: format!("{}:{}", self.setting.event.adapter, call.id),
+            sender: self.setting.agent,
             direction: Direction::Out,
             body: body.hash,
             content_type: "text/plain".into(),
             metadata: None,
             occurred_at: now,
             received_at: now,
-            answers: Some(self.event.id),
-            ..self.event.clone()
+            answers: Some(self.setting.event.id),
+            ..self.setting.event.clone()
         };
-        let detail = json!({ "answers": self.event.id, "body": event.body, "call": call.id });
+        let detail = json!({ "answers": self.setting.event.id, "body": event.body, "call": call.id });
         let mut entry = entry(self.task.opening(), "event.sent", now, detail);
         entry.subject = event.id.to_string();
         self.batch.put(&body).put(&event).audit(entry);
@@ -246,13 +233,19 @@ impl Driver {
     fn feed(&mut self, input: Input) -> Result<(), Problem> {
         let step = self
             .task
-            .handle(input, self.desk.now())
+            .handle(input, self.setting.desk.now())
             .map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
         self.journal(step)
     }
 
     fn journal(&mut self, step: Step) -> Result<(), Problem> {
-        journal::enter(&step, self.task.opening(), self.epoch, &self.salt, &mut self.batch)?;
+        journal::enter(
+            &step,
+            self.task.opening(),
+            self.setting.held.epoch,
+            &self.setting.salt,
+            &mut self.batch,
+        )?;
         self.waiting.extend(step.effects.iter().cloned());
         self.unseen.push(step);
         Ok(())
@@ -260,19 +253,32 @@ impl Driver {
 
     /// Makes the round durable. Only then is anybody told, and only then may anything run.
     async fn commit(&mut self) -> Result<Receipt, Problem> {
-        let now = self.desk.now();
-        self.batch.put(&journal::projection(&self.task, &self.event, self.created_at, now));
+        let now = self.setting.desk.now();
+        let projection = journal::projection(&self.task, &self.setting.event, self.started_at, now);
+        let lease = self.lease(now);
+        self.batch.put(&projection).put(&lease);
         if self.task.status() != Status::Running {
             let directive = self.task.result().map(|result| result.directive);
             let detail =
                 json!({ "status": self.task.status(), "directive": directive, "steps": self.task.steps() });
             self.batch.audit(entry(self.task.opening(), "task.ended", now, detail));
         }
-        let mut next = self.desk.batch();
-        next.fence(self.task.id().to_string(), self.epoch);
-        let receipt = self.desk.ledger.commit(std::mem::replace(&mut self.batch, next)).await?;
-        self.unseen.drain(..).for_each(|step| (self.watch)(&step));
+        let mut next = self.setting.desk.batch();
+        next.fence(self.task.id().to_string(), self.setting.held.epoch);
+        let receipt = self.setting.desk.ledger.commit(std::mem::replace(&mut self.batch, next)).await?;
+        self.unseen.drain(..).for_each(|step| (self.setting.watch)(&step));
         Ok(receipt)
+    }
+
+    /// Renewed with every batch.
+    fn lease(&self, now: Time) -> Lease {
+        let Setting { holder, held, .. } = &self.setting;
+        Lease {
+            subject: self.task.id().to_string(),
+            epoch: held.epoch,
+            holder: holder.clone(),
+            until: now.plus(LEASE),
+        }
     }
 
     /// Calls that the process before us had started and that must not be run twice: their fate is unknown, and
@@ -285,10 +291,10 @@ impl Driver {
             };
             let harmless =
                 self.broker.registry().spec(&call.tool).is_none_or(broker::ToolSpec::may_run_again);
-            let row = self.desk.ledger.call(call.id).await?;
+            let row = self.setting.desk.ledger.call(call.id).await?;
             match row.filter(|row| !harmless && row.status == CallStatus::Started) {
                 None => self.waiting.push_back(effect),
-                Some(row) => self.finish(&Finished::unknown(call.clone(), row, self.desk.now()))?,
+                Some(row) => self.finish(&Finished::unknown(call.clone(), row, self.setting.desk.now()))?,
             }
         }
         Ok(())
@@ -296,15 +302,15 @@ impl Driver {
 }
 
 /// The tools of this task: files of its workspace, and the way back to whoever asked.
-fn registry(task: &Task, surface: Arc<dyn Surface>) -> Result<Registry, Problem> {
+fn registry(task: &Task, surface: &Arc<dyn Surface>) -> Result<Registry, Problem> {
     let path = PathBuf::from(&task.opening().workspace);
     let workspace = tools::Workspace::new(path).map_err(|failure| {
         Problem::new(Code::WORKSPACE, format!("the workspace cannot be used: {}", failure.message))
             .safe("nothing was done")
     })?;
     let files = tools::files(&Arc::new(workspace));
-    let deliver =
-        Deliver::new(surface).ok_or_else(|| Problem::new(Code::INTERNAL, "there is no way to deliver"))?;
+    let deliver = Deliver::new(Arc::clone(surface))
+        .ok_or_else(|| Problem::new(Code::INTERNAL, "there is no way to deliver"))?;
     Ok(files.with(Arc::new(deliver)))
 }
 

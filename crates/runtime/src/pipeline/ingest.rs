@@ -1,12 +1,15 @@
 //! Ingest: the event is written down before anything else looks at it. From here on it cannot be lost.
 
+use domain::canonical;
 use domain::event::{Direction, Incoming};
-use ledger::records::{Blob, Event, Origin, Place};
+use domain::limits::LEASE;
+use ledger::records::{Blob, Event, Lease, Origin, Place};
 use ledger::value::Seq;
-use ledger::{CommitError, Entry, Refusal};
+use ledger::{CommitError, Entry, Refusal, StoreError};
 use serde_json::json;
 
-use super::{Desk, Person};
+use super::admit::task_of;
+use super::{Desk, FIRST_EPOCH, Person, journal};
 use crate::problem::Problem;
 
 /// An event that is durable.
@@ -23,6 +26,8 @@ pub(crate) struct Cast {
     pub(crate) sender: Person,
     /// Who will answer, where that is known already.
     pub(crate) agent: Option<Person>,
+    /// The process that is at it, if it is begun at once. Then it stands on the board from its first moment.
+    pub(crate) driver: Option<String>,
 }
 
 /// How often to look again when another process wrote the same person or place at the same moment.
@@ -36,7 +41,7 @@ pub(crate) async fn ingest<P>(
     cast: impl Fn() -> P,
 ) -> Result<Ingested, Problem>
 where
-    P: Future<Output = Result<Cast, ledger::StoreError>>,
+    P: Future<Output = Result<Cast, StoreError>>,
 {
     let key = incoming.key();
     for tried in 1.. {
@@ -55,16 +60,16 @@ where
 }
 
 async fn write(desk: &Desk, incoming: &Incoming, key: &str, cast: &Cast) -> Result<Event, CommitError> {
-    let Cast { sender, agent } = cast;
+    let Cast { sender, agent, driver } = cast;
     let now = desk.now();
     let mut batch = desk.batch();
     [Some(sender), agent.as_ref()].into_iter().flatten().for_each(|person| person.enter(&mut batch));
     let place = place(desk, incoming, &mut batch).await?;
     let body = Blob::personal(incoming.content.clone().into_bytes(), &sender.salt);
-    let metadata = incoming
-        .metadata
-        .as_ref()
-        .map(|metadata| Blob::personal(metadata.to_string().into_bytes(), &sender.salt));
+    let metadata = incoming.metadata.as_ref().map(canonical::bytes).transpose();
+    let metadata =
+        metadata.map_err(|error| CommitError::Store(StoreError::Other(error.to_string()).into()))?;
+    let metadata = metadata.map(|bytes| Blob::personal(bytes, &sender.salt));
     let event = Event {
         seq: Seq(None),
         id: desk.id(),
@@ -104,6 +109,17 @@ async fn write(desk: &Desk, incoming: &Incoming, key: &str, cast: &Cast) -> Resu
         vpol_id: None,
         detail: json!({ "body": event.body, "sender": event.sender, "place": event.place }),
     });
+    if let Some(holder) = driver {
+        let (task, until) = (task_of(&event), now.plus(LEASE));
+        let subject = task.to_string();
+        batch.expect_epoch(subject.clone(), 0).put(&Lease {
+            subject,
+            epoch: FIRST_EPOCH,
+            holder: holder.clone(),
+            until,
+        });
+        batch.put(&journal::queued(task, &event));
+    }
     desk.ledger.commit(batch).await?;
     Ok(event)
 }

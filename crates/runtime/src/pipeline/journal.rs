@@ -1,6 +1,7 @@
 //! How a step of a task is written down, and read again.
 
 use domain::id::TaskId;
+use domain::task::Status;
 use domain::{Time, canonical};
 use engine::task::{Input, Opening, Step, Task};
 use ledger::records::{AgentTask, Blob, Event, Reason, Salt, TaskStep};
@@ -8,6 +9,7 @@ use ledger::value::Seq;
 use ledger::{Batch, Ledger};
 
 use crate::problem::{Code, Problem};
+use policy::admit::MAIN;
 
 /// Enters one step: its body as a blob of the person it belongs to, its reasons, its row.
 pub(super) fn enter(
@@ -39,23 +41,38 @@ pub(super) fn enter(
 }
 
 /// The task as the board shows it; a projection, written with every batch.
-pub(super) fn projection(task: &Task, event: &Event, created_at: Time, now: Time) -> AgentTask {
+pub(super) fn projection(task: &Task, event: &Event, started_at: Time, now: Time) -> AgentTask {
     let status = task.status();
-    let over = status != domain::task::Status::Running;
     AgentTask {
-        task_id: task.id(),
         agent_id: task.opening().agent.clone(),
         status,
-        priority: 50,
-        payload: event.id,
-        o_tag: task.tags().origin,
-        vpol_id: task.tags().vpol,
+        vpol_id: Some(task.tags().vpol),
         task_class: task.spec().map(|spec| spec.task_class.clone()),
         directive: task.result().map(|result| result.directive),
         steps: task.steps(),
-        created_at,
-        started_at: Some(created_at),
-        completed_at: over.then_some(now),
+        started_at: Some(started_at),
+        completed_at: status.is_over().then_some(now),
+        ..queued(task.id(), event)
+    }
+}
+
+/// A request that was written down and not looked at yet.
+pub(super) fn queued(task: TaskId, event: &Event) -> AgentTask {
+    const PRIORITY: u32 = 50;
+    AgentTask {
+        task_id: task,
+        agent_id: MAIN.into(),
+        status: Status::Queued,
+        priority: PRIORITY,
+        payload: event.id,
+        o_tag: event.origin_id,
+        vpol_id: None,
+        task_class: None,
+        directive: None,
+        steps: 0,
+        created_at: event.received_at,
+        started_at: None,
+        completed_at: None,
     }
 }
 
@@ -73,6 +90,12 @@ pub(crate) async fn load(ledger: &Ledger, task: TaskId) -> Result<Vec<Step>, Pro
         let step: Step = serde_json::from_slice(&bytes).map_err(|error| {
             Problem::new(Code::DATABASE_DAMAGED, format!("step {} of {task} is unreadable: {error}", row.n))
         })?;
+        if step.n != row.n || row.n != steps.len() as u64 {
+            return Err(Problem::new(
+                Code::DATABASE_DAMAGED,
+                format!("step {} of {task} is out of place", row.n),
+            ));
+        }
         steps.push(step);
     }
     Ok(steps)

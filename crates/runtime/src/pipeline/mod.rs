@@ -15,8 +15,8 @@ mod people;
 pub use deliver::Surface;
 pub use drive::Watch;
 
-pub(crate) use admit::{admitted, task_of};
-pub(crate) use drive::{Driver, Ended, Setting};
+pub(crate) use admit::{admission, admitted, task_of};
+pub(crate) use drive::{Driver, Ended, FIRST_EPOCH, Held, Setting};
 pub(crate) use ingest::{Cast, ingest};
 pub(crate) use journal::{fold, load};
 pub(crate) use people::{Person, agent, owner, sender};

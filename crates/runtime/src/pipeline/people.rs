@@ -1,9 +1,9 @@
 //! Whose words these are: the identity behind an address, the person behind the identity, and the salt that makes
 //! their content erasable.
 
+use domain::Digest;
 use domain::event::TERMINAL;
-use domain::{Digest, Time};
-use ledger::records::{Entity, EntityKind, Identity, Salt};
+use ledger::records::{Entity, EntityKind, Identity, Salt, SaltBytes};
 use ledger::{Batch, StoreError};
 
 use super::Desk;
@@ -93,12 +93,12 @@ async fn person(
     let name = entity.as_ref().map_or_else(|| identity.id.to_string(), |entity| entity.id.to_string());
     let known = desk.ledger.salt_of(&name).await?;
     let fresh_salt = known.is_none();
-    let salt = known.unwrap_or_else(|| Salt { person: name, salt: new_salt(desk, desk.now()) });
+    let salt = known.unwrap_or_else(|| Salt { person: name, salt: new_salt(desk) });
     Ok(Person { identity, entity, salt, fresh_identity, fresh_entity, fresh_salt })
 }
 
 /// 256 random bits.
-fn new_salt(desk: &Desk, now: Time) -> Digest {
+fn new_salt(desk: &Desk) -> SaltBytes {
     let (high, low) = (desk.ids.bits(), desk.ids.bits());
-    Digest::of_parts(&[b"regent/salt/", &high.to_be_bytes(), &low.to_be_bytes(), &now.micros().to_be_bytes()])
+    SaltBytes::new(Digest::of_parts(&[b"regent/salt/", &high.to_be_bytes(), &low.to_be_bytes()]))
 }

@@ -3,7 +3,7 @@
 use super::{output, understood};
 use serde_json::{Value, json};
 
-const LEFT_OUT: &str = "\nHidden and ignored files were left out.";
+const LEFT_OUT: &str = "\nSubfolders included; hidden files, ignored files and links left out.";
 
 fn file(path: &str, bytes: u64, modified: &str) -> Value {
     json!({ "path": path, "bytes": bytes, "modified": modified, "matching_lines": null, "first_match": null })
@@ -19,7 +19,7 @@ fn matching(path: &str, lines: u64, line: u64, text: &str) -> Value {
 fn found(count: u64, files: &[Value]) -> Value {
     json!({
         "count": count, "bytes": 0, "files": files, "complete": true, "unreadable": 0,
-        "left_out": "hidden and ignored files", "binary_skipped": 0,
+        "left_out": "hidden files, ignored files and links", "binary_skipped": 0,
     })
 }
 

@@ -65,11 +65,11 @@ fn the_reference_request_from_the_first_ask_to_the_answer() {
     });
     let record = json!({
         "count": 57, "bytes": 300_000, "files": [largest], "complete": true, "unreadable": 0,
-        "left_out": "hidden and ignored files", "binary_skipped": 0,
+        "left_out": "hidden files, ignored files and links", "binary_skipped": 0,
     });
     assert_eq!(
         output(&spec, 0, Ok(record)),
-        "57 Rust files; the largest is crates/x/src/y.rs (18.2 kB).\nHidden and ignored files were left out."
+        "57 Rust files; the largest is crates/x/src/y.rs (18.2 kB).\nSubfolders included; hidden files, ignored files and links left out."
     );
 }
 
@@ -184,7 +184,7 @@ fn what_must_hold_of_each_kind_of_answer() {
         ),
         (
             "search for TODO in a.md",
-            "read_file ran; the whole file was read; the file is text; \
+            "read_file ran; the whole file was read; \
              the number of matching lines is known; the matches are shown, if there are any",
         ),
     ];

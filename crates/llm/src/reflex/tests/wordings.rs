@@ -48,7 +48,7 @@ pub(super) const ACCEPTED: &[(&str, &str)] = &[
     ("how many files in src are named main.rs", "count of files named main.rs under src"),
     (
         "how many images exist in the folder assets",
-        "count of png,jpg,jpeg,gif,webp,svg,bmp,avif under assets",
+        "count of png,jpg,jpeg,gif,webp,svg,bmp,avif,heic,heif,tif,tiff,ico under assets",
     ),
     ("how many files contain TODO", "count of files with <TODO>"),
     ("how many *.rs files are in ./crates/", "count of files named *.rs under crates"),

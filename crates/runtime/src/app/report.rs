@@ -1,0 +1,65 @@
+//! What came of a request, and what a script is told about it.
+
+use std::time::Duration;
+
+use domain::id::{EventId, TaskId};
+use domain::task::{Cause, Directive, FinalResult, Status};
+use serde::Serialize;
+
+use crate::problem::{Code, Problem};
+
+/// What came of a request.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    pub task: TaskId,
+    /// The shortest form of the id that can be typed back.
+    pub short: String,
+    pub event: EventId,
+    pub status: Status,
+    pub result: Option<FinalResult>,
+    /// Whether anything was left to do.
+    pub worked: bool,
+    #[serde(skip)]
+    pub elapsed: Duration,
+}
+
+impl Report {
+    /// What is not as it should be, if anything.
+    #[must_use]
+    pub fn problem(&self) -> Option<Problem> {
+        let result = self.result.as_ref()?;
+        if self.status == Status::Stopped && result.directive != Directive::Abandon {
+            let what = "the result is there, but it could not be handed over";
+            return Some(
+                Problem::new(Code::OUTPUT, what).remedy(format!("regent tasks show {}", self.short)),
+            );
+        }
+        shortcoming(result, &self.short)
+    }
+}
+
+/// What a result falls short of; `task` is how a person names the task.
+#[must_use]
+pub fn shortcoming(result: &FinalResult, task: &str) -> Option<Problem> {
+    let why = result.reason.clone().unwrap_or_else(|| "too little of it could be met".into());
+    let problem = match (result.directive, result.cause) {
+        (Directive::Accept, _) => return None,
+        (Directive::Success, _) => {
+            let unmet = result.unmet().map(|verdict| format!("{} ({})", verdict.criterion, verdict.evidence));
+            let unmet: Vec<String> = unmet.chain(result.reason.clone()).collect();
+            Problem::new(Code::UNMET, format!("delivered, but not met: {}", unmet.join("; ")))
+        }
+        (Directive::Abandon, Some(Cause::NeedsModel)) => {
+            let what = "I need a model for that; this version has none yet";
+            let problem = Problem::new(Code::NEEDS_MODEL, what).tried(format!("my own reflexes: {why}"));
+            return Some(problem.remedy("regent explain R4010"));
+        }
+        (Directive::Abandon, Some(Cause::Refused)) => {
+            Problem::new(Code::REFUSED, why).safe("the call did not run")
+        }
+        (Directive::Abandon, Some(Cause::Failed | Cause::Unplannable) | None) => {
+            Problem::new(Code::STOPPED, format!("stopped: {why}"))
+        }
+    };
+    Some(problem.remedy(format!("regent why {task}")))
+}
