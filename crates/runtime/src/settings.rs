@@ -268,4 +268,16 @@ mod tests {
     fn the_distance_of_two_words() {
         assert_eq!([distance("", "abc"), distance("kitten", "sitting"), distance("a", "a")], [3, 3, 0]);
     }
+
+    #[test]
+    fn the_document_lists_every_key_with_its_default_and_variable() {
+        let page = include_str!("../../../docs/settings.md");
+        let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+        assert_eq!(rows.len(), super::KEYS.len());
+        for (key, row) in super::KEYS.iter().zip(rows) {
+            let default = if key.default.is_empty() { "empty".into() } else { format!("`{}`", key.default) };
+            let begins = format!("| `{}` | {default} |", key.name);
+            assert!(row.starts_with(&begins) && row.contains(&key.variable()), "{row}");
+        }
+    }
 }

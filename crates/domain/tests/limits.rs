@@ -1,0 +1,48 @@
+//! `docs/limits.md` says what `limits.rs` says.
+
+use domain::limits as l;
+
+fn number(n: usize) -> String {
+    let digits = n.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap()).collect();
+    groups.join(",")
+}
+
+fn bytes(n: usize) -> String {
+    match n {
+        n if n.is_multiple_of(1024 * 1024) => format!("{} MiB", n / 1024 / 1024),
+        n => format!("{} KiB", n / 1024),
+    }
+}
+
+#[test]
+fn the_document_has_every_limit_with_its_value() {
+    let seconds = |span: std::time::Duration| format!("{} s", span.as_secs());
+    let limits = [
+        ("LINE_BYTES", bytes(l::LINE_BYTES)),
+        ("REQUEST_BYTES", bytes(l::REQUEST_BYTES)),
+        ("EVENT_BODY_BYTES", bytes(l::EVENT_BODY_BYTES)),
+        ("LIST_ENTRIES", number(l::LIST_ENTRIES as usize)),
+        ("FOUND_FILES", number(l::FOUND_FILES)),
+        ("READ_BYTES", bytes(l::READ_BYTES)),
+        ("MATCHING_LINES", number(l::MATCHING_LINES)),
+        ("AUTHORISATION", seconds(l::AUTHORISATION)),
+        ("FILE_TOOL", seconds(l::FILE_TOOL)),
+        ("ATTEMPT_STEPS", number(l::ATTEMPT_STEPS)),
+        ("PLAN_SUBTASKS", number(l::PLAN_SUBTASKS)),
+        ("GROUP_BATCHES", number(l::GROUP_BATCHES)),
+        ("WAITING_BATCHES", number(l::WAITING_BATCHES)),
+        ("LEASE", seconds(l::LEASE)),
+    ];
+    let page = include_str!("../../../docs/limits.md");
+    for (name, value) in &limits {
+        assert!(
+            page.contains(&format!("| `{name}` | {value} |")),
+            "`{name}` is {value}, docs/limits.md says otherwise"
+        );
+    }
+    let declared =
+        include_str!("../src/limits.rs").lines().filter(|line| line.starts_with("pub const ")).count();
+    assert_eq!(declared, limits.len(), "a limit that this test does not know");
+}
