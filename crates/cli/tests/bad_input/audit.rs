@@ -28,18 +28,20 @@ fn the_triggers_keep_the_audit_as_it_is() {
 }
 
 #[test]
-fn one_changed_byte_in_an_entry_is_found_and_named() {
-    let changed = "UPDATE audit SET bytes = CAST(replace(CAST(bytes AS TEXT), 'terminal', 'terminaI') AS BLOB) \
-                   WHERE seq = 1";
-    let world = tampered(changed);
-    let unchanged = "SELECT 1";
-    tampered(unchanged).regent(&["audit", "verify"]).run().succeeds();
-    verify(&world);
+fn one_changed_byte_in_an_entry_is_found_and_the_entry_named() {
+    let replace = |by: &str| {
+        format!(
+            "UPDATE audit SET bytes = CAST(replace(CAST(bytes AS TEXT), 'adapter:cli', '{by}') AS BLOB) WHERE seq = 1"
+        )
+    };
+    let untouched = tampered(&replace("adapter:cli"));
+    untouched.regent(&["audit", "verify"]).run().succeeds();
+    verify(&tampered(&replace("adapter:clj"))).says(&["entry 1"]);
 }
 
 #[test]
-fn the_changed_entry_is_named_by_its_number() {
-    // Flips the last byte of the entry, whatever it says.
+fn an_entry_that_is_no_longer_an_entry_is_found_and_named() {
+    // Its last byte, which closes the object, becomes a blank.
     let changed =
         "UPDATE audit SET bytes = CAST(substr(bytes, 1, length(bytes) - 1) || x'20' AS BLOB) WHERE seq = 3";
     verify(&tampered(changed)).says(&["entry 3"]);

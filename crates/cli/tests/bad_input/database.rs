@@ -109,16 +109,6 @@ fn a_database_that_was_cut_short_is_noticed() {
     }
 }
 
-/// Keys are there, so there was a database: an empty file is a loss, and not a new beginning.
-#[test]
-fn a_database_that_was_emptied_is_not_taken_for_a_new_house() {
-    let world = World::lived_in();
-    world.sql(&[]);
-    std::fs::write(world.database(), "").expect("empty it");
-    let outcome = world.regent(&["audit", "verify"]).run();
-    assert_ne!(outcome.exit, Some(0), "everything is gone, and it says it is consistent\n{outcome}");
-}
-
 #[test]
 fn a_folder_in_its_place_is_said_so() {
     let world = World::lived_in();

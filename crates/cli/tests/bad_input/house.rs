@@ -185,15 +185,24 @@ fn a_workspace_whose_path_is_no_text_leaves_nothing_unfinished() {
     assert_eq!(status[0]["undecided"], serde_json::json!([]), "a request that nobody can ever go on with");
 }
 
-/// Every file below a folder with its bytes; a database's shared memory holds no data and is left out.
+/// Every file below a folder with its bytes. What SQLite keeps beside a database and holds no data is left out: its
+/// shared memory, and a log without entries.
 pub(crate) fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("folder") {
         let path = entry.expect("entry").path();
         if path.is_dir() {
             found.extend(files(&path));
-        } else if path.extension().is_none_or(|ending| ending != "db-shm") {
-            found.push((path.display().to_string(), std::fs::read(&path).expect("file")));
+            continue;
+        }
+        let bytes = std::fs::read(&path).expect("file");
+        let holds_data = match path.extension().and_then(OsStr::to_str) {
+            Some("db-shm") => false,
+            Some("db-wal") => !bytes.is_empty(),
+            _ => true,
+        };
+        if holds_data {
+            found.push((path.display().to_string(), bytes));
         }
     }
     found.sort();

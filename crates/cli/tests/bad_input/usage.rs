@@ -158,11 +158,3 @@ fn no_command_at_all_prints_the_help_and_is_a_mistake() {
     outcome.says(&["Usage: regent", "Example:"]);
     assert!(!world.home.exists());
 }
-
-#[test]
-fn a_usage_mistake_with_json_is_a_problem_on_stdout_too() {
-    let world = World::new();
-    let wrong = world.regent(&["--json", "statsu"]).run().fails(2, "R2001");
-    let json = wrong.json();
-    assert_eq!(json.first().map(|line| &line["problem"]["code"]), Some(&"R2001".into()), "{wrong}");
-}

@@ -8,7 +8,7 @@ use crate::sql::Database;
 
 /// A request that the program answers without a model.
 pub(crate) const REQUEST: &str = "how many Rust files are here, and which is the largest?";
-pub(crate) const ANSWER: &str = "2 Rust files. The largest is main.rs (31 bytes).";
+pub(crate) const ANSWER: &str = "2 Rust files; the largest is main.rs (30 bytes).\n";
 
 pub(crate) struct World {
     folder: tempfile::TempDir,
