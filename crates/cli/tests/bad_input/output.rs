@@ -83,3 +83,16 @@ fn colours_come_only_where_they_are_asked_for() {
         world.regent(&["audit", "verify", "--color", "never"]).env("CLICOLOR_FORCE", "1").run().succeeds();
     assert!(!never.stdout.contains('\x1b'), "{never}");
 }
+
+/// The flag counts before `NO_COLOR`, and that before the settings.
+#[test]
+fn no_color_counts_before_the_settings_and_the_flag_before_both() {
+    let world = World::lived_in();
+    let coloured = |args: &[&str], no_color: &str| {
+        let regent = world.regent(args).env("REGENT_UI_COLOR", "always").env("NO_COLOR", no_color);
+        regent.run().stdout.contains('\x1b')
+    };
+    assert!(coloured(&["audit", "verify"], ""), "an empty `NO_COLOR` is none");
+    assert!(coloured(&["audit", "verify", "--color", "always"], "1"));
+    assert!(!coloured(&["audit", "verify"], "1"));
+}
