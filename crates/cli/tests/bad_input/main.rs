@@ -4,6 +4,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stderr,
     reason = "tests of the binary: they start processes, look at files, and say why they skip"
@@ -21,5 +22,6 @@ mod remedies;
 mod settings;
 mod signals;
 mod sql;
+mod together;
 mod usage;
 mod world;

@@ -38,6 +38,17 @@ fn a_file_that_is_no_text_is_said_so() {
 }
 
 #[test]
+fn a_file_that_is_no_file_is_said_so_and_nobody_waits_for_it() {
+    let world = World::new();
+    let path = world.home.join("regent.toml");
+    std::fs::create_dir_all(&path).expect("a folder in its place");
+    world.refuses(world.regent(&["status"]), 2, "R2006").says(&["regent.toml"]);
+    std::fs::remove_dir(&path).expect("away with it");
+    nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).expect("a pipe in its place");
+    world.refuses(world.regent(&["status"]), 2, "R2006").says(&["regent.toml"]);
+}
+
+#[test]
 fn control_characters_in_the_file_do_not_reach_the_terminal() {
     let world = World::new();
     world.write_settings("[ui]\n\"\x1b[31m\u{202e}\" = \"x\"\n");
