@@ -1,0 +1,90 @@
+//! Transcripts: what a new user types, and what the program answers. Each has a house of its own; the workspace is
+//! `cmd/workspace`. `TRYCMD=overwrite cargo test -p cli --test transcripts` writes the answers anew; ids and times
+//! are `[..]` there and have to be put back.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    reason = "a test starts the binary and looks at its own environment"
+)]
+
+use std::path::Path;
+
+/// Plays `cmd/<name>.trycmd`. `sh` is there for what needs a pipe.
+fn play(name: &str) {
+    let folder = tempfile::tempdir().expect("folder");
+    let home = folder.path().join("house");
+    let program = Path::new(env!("CARGO_BIN_EXE_regent"));
+    let programs = program.parent().expect("a folder").display();
+    let path = std::env::var("PATH").expect("a path");
+    let text = |path: &Path| path.to_str().expect("the path of a temporary folder is text").to_owned();
+
+    let cases = trycmd::TestCases::new();
+    cases.case(format!("tests/cmd/{name}.trycmd"));
+    cases.register_bin("regent", program).register_bin("sh", Path::new("/bin/sh"));
+    cases.env("PATH", format!("{programs}:{path}")).env("REGENT_HOME", text(&home));
+    for (variable, value) in [("TZ", "UTC"), ("COLUMNS", "100"), ("NO_COLOR", "1"), ("LC_ALL", "C.UTF-8")] {
+        cases.env(variable, value);
+    }
+    cases.insert_var("[HOUSE]", text(&home)).expect("a variable");
+    cases.run();
+}
+
+macro_rules! transcripts {
+    ($($test:ident = $file:literal;)+) => {
+        $(#[test]
+        fn $test() {
+            play($file);
+        })+
+
+        #[test]
+        fn every_transcript_is_played() {
+            let files = std::fs::read_dir("tests/cmd").expect("folder").map(|entry| entry.expect("entry").path());
+            let mut found: Vec<_> = files
+                .filter(|path| path.extension().is_some_and(|ending| ending == "trycmd"))
+                .filter_map(|path| path.file_stem().and_then(|name| name.to_str()).map(str::to_owned))
+                .collect();
+            let mut played = vec![$($file.to_owned()),+];
+            (found.sort(), played.sort());
+            assert_eq!(found, played);
+        }
+    };
+}
+
+transcripts! {
+    the_first_walk = "first-walk";
+    requests_within_and_beyond_the_reflexes = "requests";
+    settings_and_paths = "settings";
+    events_from_elsewhere = "events";
+    mistakes = "mistakes";
+    help = "help";
+}
+
+/// The commands that a help text lists, and those below them.
+fn commands(above: &[String]) -> Vec<String> {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_regent")).args(above).arg("--help").output();
+    let text = String::from_utf8(output.expect("start").stdout).expect("text");
+    let listed =
+        text.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let mut found = vec![format!("{} --help", [&["regent".to_owned()], above].concat().join(" "))];
+    for line in listed {
+        let name = line.split_whitespace().next().expect("a name");
+        found.extend(commands(&[above, &[name.to_owned()]].concat()));
+    }
+    found
+}
+
+#[test]
+fn the_help_of_every_command_is_in_the_transcript() {
+    let transcript = include_str!("cmd/help.trycmd");
+    let shown: Vec<&str> = transcript.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
+    assert_eq!(shown, commands(&[]));
+}
+
+#[test]
+fn every_help_ends_with_an_example() {
+    let transcript = include_str!("cmd/help.trycmd");
+    for help in transcript.split("\n$ ").skip(1) {
+        assert!(help.contains("\nExample:\n  "), "{help}");
+    }
+}
