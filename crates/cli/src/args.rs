@@ -123,6 +123,15 @@ impl Command {
         matches!(self, Self::Run { .. } | Self::Resume { .. })
     }
 
+    /// Whether it is of use even where nobody knows where the house is.
+    pub(crate) fn needs_no_house(&self) -> bool {
+        match self {
+            Self::Explain { what } => runtime::Code::parse(what).is_some(),
+            Self::Completions { .. } => true,
+            _ => false,
+        }
+    }
+
     /// Whether it is of use even where the settings are wrong.
     pub(crate) const fn helps(&self) -> bool {
         matches!(self, Self::Explain { .. } | Self::Paths | Self::Doctor | Self::Completions { .. })
@@ -140,7 +149,10 @@ pub(crate) enum Tasks {
     },
     /// One task with its plan, calls, journal and result
     #[command(after_help = "Example:\n  regent tasks show t-k7q2")]
-    Show { id: String },
+    Show {
+        /// Any unique beginning of its id
+        id: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -9,6 +9,7 @@ mod edge;
 mod faults;
 mod show;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -24,8 +25,8 @@ use commands::Trouble;
 use edge::{OsHost, OsIds, Surroundings, SystemClock};
 use show::{Screen, problem};
 
-/// What a shell expects of a program that a signal ended: this and the signal's number, 130 for Ctrl-C.
-const SIGNALLED: u8 = 128;
+/// What a shell expects after Ctrl-C.
+const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let surroundings = Surroundings::read();
@@ -41,35 +42,40 @@ fn main() -> ExitCode {
 }
 
 fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::Done {
-    let no_home = || Problem::new(Code::HOUSE, "neither REGENT_HOME nor HOME says where the house is");
-    let house = surroundings.house().ok_or_else(no_home)?;
-    let settings = match settings(&house, surroundings, &args.global) {
-        Ok(settings) => settings,
-        // These help to put a wrong setting right, so a wrong setting does not keep them from it.
-        Err(trouble) if args.command.helps() => {
-            screen.note(&problem(screen, &trouble));
-            Settings::layer(&Layers::default()).map_err(|_never| trouble)?
-        }
+    let house = match surroundings.house() {
+        Ok(house) => house,
+        Err(_) if args.command.needs_no_house() => House::under(Path::new("")),
         Err(trouble) => return Err(trouble.into()),
+    };
+    let (settings, mistakes) = match settings(&house, surroundings, &args.global) {
+        Ok(settings) => (settings, Vec::new()),
+        // These help to put a wrong setting right, so a wrong setting does not keep them from it.
+        Err(mistakes) if args.command.helps() => (Settings::default(), mistakes),
+        Err(mistakes) => {
+            let trouble =
+                Problem::new(Code::SETTINGS, mistakes.join("\n            ")).safe("nothing was done");
+            return Err(trouble.remedy("regent explain R2006").into());
+        }
     };
     let screen =
         Screen::new(screen.json, color(&args.global, settings.get("ui.color"), surroundings), surroundings);
     let works = args.command.works();
     // Never dropped: closing the database would cost every command a checkpoint, and what is durable needs no
     // closing. The next process finds the log beside the database and goes on from there, as after a crash.
-    let app: &'static App = Box::leak(Box::new(App::new(parts(house, settings))));
+    let app: &'static App = Box::leak(Box::new(App::new(parts(house, settings, mistakes))));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Problem::new(Code::INTERNAL, format!("the runtime does not start: {error}")))?;
     let done = runtime.block_on(async {
         tokio::select! {
-            done = commands::dispatch(args.command, app, &screen, surroundings) => done,
-            signal = interrupted() => {
+            biased; // it listens for signals before it does anything
+            () = interrupted() => {
                 let how = if works { "; regent resume goes on" } else { "" };
                 screen.note(&format!("interrupted: what was done is saved{how}"));
-                Ok(SIGNALLED + signal)
+                Ok(INTERRUPTED)
             }
+            done = commands::dispatch(args.command, app, &screen, surroundings) => done,
         }
     });
     // A tool that is still walking a tree must not keep the program from ending.
@@ -77,7 +83,7 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
     done
 }
 
-fn parts(house: House, settings: Settings) -> Parts {
+fn parts(house: House, settings: Settings, mistakes: Vec<String>) -> Parts {
     let ids: Arc<dyn IdSource> = Arc::new(OsIds);
     let probe = probe();
     let zone = match settings.get("time.zone") {
@@ -85,7 +91,7 @@ fn parts(house: House, settings: Settings) -> Parts {
         name => jiff::tz::TimeZone::get(name).unwrap_or(jiff::tz::TimeZone::UTC), // checked when it was read
     };
     let host = Arc::new(OsHost { house: house.clone(), ids: Arc::clone(&ids), probe: Arc::clone(&probe) });
-    Parts { house, settings, host, clock: Arc::new(SystemClock), ids, probe, zone }
+    Parts { house, settings, mistakes, host, clock: Arc::new(SystemClock), ids, probe, zone }
 }
 
 #[cfg(not(feature = "faults"))]
@@ -98,36 +104,28 @@ fn probe() -> Arc<dyn Probe> {
     faults::probe()
 }
 
-fn settings(house: &House, surroundings: &Surroundings, global: &Global) -> Result<Settings, Problem> {
+/// # Errors
+/// Every mistake, each with its place.
+fn settings(house: &House, surroundings: &Surroundings, global: &Global) -> Result<Settings, Vec<String>> {
     let path = house.settings_file();
-    let file = edge::text_of(&path).map_err(|error| {
-        Problem::new(Code::SETTINGS, format!("cannot read {}: {error}", path.display()))
-            .remedy("regent paths")
-    })?;
-    let layers = Layers {
+    let file =
+        edge::text_of(&path).map_err(|error| vec![format!("cannot read {}: {error}", path.display())])?;
+    Settings::layer(&Layers {
         file: file.map(|text| (path.display().to_string(), text)),
         environment: surroundings.environment.clone(),
         flags: global.settings(),
-    };
-    Settings::layer(&layers).map_err(|mistakes| {
-        Problem::new(Code::SETTINGS, mistakes.join("\n            "))
-            .safe("nothing was done")
-            .remedy("regent explain R2006")
     })
 }
 
-/// Waits for somebody to stop the program; the number of the signal.
-async fn interrupted() -> u8 {
+/// Waits for somebody to stop the program; a terminal that goes away and a polite kill count as Ctrl-C.
+async fn interrupted() {
     use tokio::signal::unix::{SignalKind, signal};
-    const HANGUP: u8 = 1;
-    const INTERRUPT: u8 = 2;
-    const TERMINATE: u8 = 15;
     let (Ok(mut int), Ok(mut term), Ok(mut hup)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
     else {
         return std::future::pending().await; // the default action of the signals still ends the program
     };
-    tokio::select! { _ = int.recv() => INTERRUPT, _ = term.recv() => TERMINATE, _ = hup.recv() => HANGUP }
+    tokio::select! { _ = int.recv() => {}, _ = term.recv() => {}, _ = hup.recv() => {} }
 }
 
 /// The flag counts first, then `NO_COLOR`, then `CLICOLOR_FORCE`, then the setting.
@@ -148,10 +146,10 @@ fn color(global: &Global, setting: &str, surroundings: &Surroundings) -> Color {
 fn usage(error: &clap::Error, surroundings: &Surroundings) -> u8 {
     let screen = Screen::new(false, Color::Never, surroundings);
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            drop(error.print());
-            0
-        }
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match error.print() {
+            Ok(()) => 0,
+            Err(error) => report(&screen, Trouble::Output(error)),
+        },
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             drop(error.print());
             Code::USAGE.exit()

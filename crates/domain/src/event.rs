@@ -145,7 +145,7 @@ fn is_media_type(text: &str) -> bool {
 
 impl fmt::Display for Direction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        f.pad(match self {
             Self::In => "in",
             Self::Out => "out",
         })

@@ -15,7 +15,7 @@ use crate::value::{BadCell, Row, Seq, Value};
 pub enum StoreError {
     #[error("the disk is full")]
     Full,
-    #[error("the database cannot be written: {0}")]
+    #[error("the database is read-only, or the disk it is on: {0}")]
     ReadOnly(String),
     #[error("the database is damaged: {0}")]
     Corrupt(String),

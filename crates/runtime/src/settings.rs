@@ -70,10 +70,17 @@ pub struct Setting {
     pub origin: String,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Settings {
     values: BTreeMap<&'static str, Setting>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let default = |key: &Key| (key.name, Setting { value: key.default.into(), origin: "default".into() });
+        Self { values: KEYS.iter().map(default).collect() }
+    }
 }
 
 /// What the layers are made of; reading them is the edge's business.
@@ -92,9 +99,6 @@ impl Settings {
     /// Every mistake in every layer, each saying where it is and what to do.
     pub fn layer(layers: &Layers) -> Result<Self, Vec<String>> {
         let mut settings = Self::default();
-        for key in &KEYS {
-            settings.values.insert(key.name, Setting { value: key.default.into(), origin: "default".into() });
-        }
         let mut mistakes = Vec::new();
         if let Some((name, text)) = &layers.file {
             match text.parse::<toml::Table>() {

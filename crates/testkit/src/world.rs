@@ -11,7 +11,7 @@ use ledger::Store;
 use ledger::memory::MemoryStore;
 use ledger_sql::SqliteStore;
 use runtime::app::{Report, Request};
-use runtime::settings::{Layers, Settings};
+use runtime::settings::Settings;
 use runtime::{App, House, Parts, Problem, Surface, Watch};
 use tempfile::TempDir;
 
@@ -158,7 +158,8 @@ fn app(
     };
     App::new(Parts {
         house: House::under(folder.path()),
-        settings: Settings::layer(&Layers::default()).expect("defaults"),
+        settings: Settings::default(),
+        mistakes: Vec::new(),
         host: Arc::new(host),
         clock: Arc::<ManualClock>::clone(clock),
         ids: Arc::new(CountingIds::seeded(process)),

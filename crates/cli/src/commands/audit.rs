@@ -4,7 +4,7 @@ use runtime::{App, Code, Problem};
 
 use super::Done;
 use crate::args::Audit;
-use crate::show::{Screen, Tone, escaped};
+use crate::show::{Screen, Tone, escaped, plural};
 
 pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
     match command {
@@ -24,8 +24,8 @@ pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
             }
             let mark = screen.tinted("consistent", Tone::Good);
             screen.line(&format!(
-                "{mark}: {} entries, each follows from the one before, the tip is sealed",
-                report.entries
+                "{mark}: {}, each follows from the one before, the tip is sealed",
+                plural(report.entries, "entry", "entries")
             ))?;
         }
         Audit::List { limit } => {

@@ -8,7 +8,7 @@ use runtime::{App, Code, Problem, State};
 
 use super::{Done, tasks};
 use crate::args::{Args, Config};
-use crate::show::{Screen, Tone, escaped, tree};
+use crate::show::{Screen, Tone, escaped, plural, tree};
 
 pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
     let status = app.status().await?;
@@ -32,9 +32,13 @@ pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
         ))?;
     }
     screen.line(&format!("  now      {} unfinished", status.unfinished.len()))?;
-    screen.line(&format!("  today    {} tasks, {} stopped", status.today, status.stopped_today))?;
+    screen.line(&format!(
+        "  today    {}, {} stopped",
+        plural(status.today, "task", "tasks"),
+        status.stopped_today
+    ))?;
     let audit = if status.audit.consistent { "consistent" } else { "BROKEN, see: regent audit verify" };
-    screen.line(&format!("  audit    {} entries, {audit}", status.audit.entries))?;
+    screen.line(&format!("  audit    {}, {audit}", plural(status.audit.entries, "entry", "entries")))?;
     Ok(0)
 }
 

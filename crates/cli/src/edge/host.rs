@@ -210,12 +210,24 @@ fn inspect_folder(name: &'static str, folder: &Path) -> Finding {
         return Finding { name, state: State::Ok, what, remedy: None };
     }
     match nix::unistd::access(folder, nix::unistd::AccessFlags::W_OK | nix::unistd::AccessFlags::X_OK) {
+        Ok(()) if open_to_others(folder) => {
+            let (what, remedy) = (
+                format!("{} is open to others", folder.display()),
+                format!("chmod 700 {}", folder.display()),
+            );
+            Finding { name, state: State::Bad, what, remedy: Some(remedy) }
+        }
         Ok(()) => ok(name, folder.display().to_string()),
         Err(error) => {
             let what = format!("{} cannot be written: {}", folder.display(), error.desc());
             Finding { name, state: State::Bad, what, remedy: Some("regent explain R4001".into()) }
         }
     }
+}
+
+/// Whether anybody but the owner may write there, and so put files in.
+fn open_to_others(folder: &Path) -> bool {
+    std::fs::metadata(folder).is_ok_and(|found| found.permissions().mode() & 0o022 != 0)
 }
 
 fn unusable(verb: &str, path: &Path, error: &io::Error) -> Problem {

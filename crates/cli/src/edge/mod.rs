@@ -1,6 +1,9 @@
 //! The edge of the program: the only place that reads the clock, the environment and randomness, and that makes
 //! the house's own files.
 
+use std::io;
+use std::path::Path;
+
 mod holder;
 mod host;
 mod keys;
@@ -9,21 +12,29 @@ mod surroundings;
 pub(crate) use host::OsHost;
 pub(crate) use surroundings::{OsIds, Surroundings, SystemClock};
 
-/// A text file of the house; nothing if it is not there.
-pub(crate) fn text_of(path: &std::path::Path) -> std::io::Result<Option<String>> {
-    #[expect(clippy::disallowed_methods, reason = "the settings file")]
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+/// A text file of the house; nothing if it is not there. A pipe or a device in its place is not waited for.
+#[expect(clippy::disallowed_methods, reason = "the settings file")]
+pub(crate) fn text_of(path: &Path) -> io::Result<Option<String>> {
+    const LARGEST: u64 = 1024 * 1024;
+    let found = match std::fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    if !found.is_file() || found.len() > LARGEST {
+        return Err(io::Error::other("it is not a text file of a usual size"));
     }
+    let text = std::fs::read(path)?;
+    String::from_utf8(text).map(Some).map_err(|_not_text| io::Error::other("it is not UTF-8"))
 }
 
 /// Waits for something that blocks without holding up the rest of the program.
 pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
-) -> std::io::Result<T> {
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
     #[expect(clippy::disallowed_methods, reason = "standard input blocks")]
     let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|_panicked| Err(std::io::Error::other("reading broke down")))
+    done.unwrap_or_else(|_panicked| Err(io::Error::other("reading broke down")))
 }

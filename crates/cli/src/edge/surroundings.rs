@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use domain::{Clock, IdSource, Time};
-use runtime::House;
+use runtime::{Code, House, Problem};
 
 #[derive(Debug)]
 pub(crate) struct SystemClock;
@@ -53,24 +53,33 @@ impl Surroundings {
     }
 
     /// `REGENT_HOME`, or the folders that the desktop specification (XDG) names.
-    pub(crate) fn house(&self) -> Option<House> {
-        if let Some(home) = self.variable("REGENT_HOME") {
-            return Some(House::under(&self.absolute(home)?));
+    pub(crate) fn house(&self) -> Result<House, Problem> {
+        let nowhere = |what: &str| {
+            Problem::new(Code::HOUSE, what).safe("nothing was written").remedy("regent explain R4001")
+        };
+        for name in ["REGENT_HOME", "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
+            if self.variable(name).is_some_and(|path| path.contains(char::REPLACEMENT_CHARACTER)) {
+                return Err(nowhere(&format!("the path in {name} is not UTF-8")));
+            }
+        }
+        if let Some(home) = self.variable("REGENT_HOME").map(PathBuf::from) {
+            let here = || {
+                self.folder
+                    .clone()
+                    .ok_or_else(|| nowhere("REGENT_HOME is relative, and the current folder is gone"))
+            };
+            return Ok(House::under(&if home.is_absolute() { home } else { here()?.join(home) }));
         }
         let folder = |variable: &str, usual: &str| {
             let given = self.variable(variable).map(PathBuf::from).filter(|path| path.is_absolute());
             let usual = || self.variable("HOME").map(|home| PathBuf::from(home).join(usual));
-            given.or_else(usual).map(|folder| folder.join("regent"))
+            let folder = given.or_else(usual).map(|folder| folder.join("regent"));
+            folder.ok_or_else(|| nowhere("neither REGENT_HOME nor HOME says where the house is"))
         };
-        Some(House {
+        Ok(House {
             config: folder("XDG_CONFIG_HOME", ".config")?,
             data: folder("XDG_DATA_HOME", ".local/share")?,
         })
-    }
-
-    fn absolute(&self, path: &str) -> Option<PathBuf> {
-        let path = PathBuf::from(path);
-        if path.is_absolute() { Some(path) } else { Some(self.folder.as_ref()?.join(path)) }
     }
 
     pub(crate) fn system_zone() -> jiff::tz::TimeZone {

@@ -127,3 +127,9 @@ pub(crate) fn brief(text: &str, most: usize) -> String {
     let kept: String = line.chars().take(most.saturating_sub(1)).collect();
     format!("{kept}…")
 }
+
+/// `1 entry`, `2 entries`.
+pub(crate) fn plural<N: std::fmt::Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
+    let word = if count == N::from(1) { one } else { many };
+    format!("{count} {word}")
+}

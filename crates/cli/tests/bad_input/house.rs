@@ -182,7 +182,7 @@ fn a_workspace_whose_path_is_no_text_leaves_nothing_unfinished() {
         _ => drop(outcome.fails(4, "R4015")),
     }
     let status = world.regent(&["status", "--json"]).run().succeeds().json();
-    assert_eq!(status[0]["undecided"], serde_json::json!([]), "a request that nobody can ever go on with");
+    assert_eq!(status[0]["unfinished"], serde_json::json!([]), "a request that nobody can ever go on with");
 }
 
 /// Every file below a folder with its bytes. What SQLite keeps beside a database and holds no data is left out: its

@@ -39,6 +39,8 @@ pub struct EventLine {
 /// Why a line did not become an event; the lines after it are read all the same.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadLine {
+    #[error("not JSON: column {column} makes no sense")]
+    NotJson { column: usize },
     #[error("not an event: {0}")]
     NotAnEvent(String),
     #[error("{0}")]
@@ -47,15 +49,24 @@ pub enum BadLine {
     TooLong,
 }
 
+fn parse(line: &str) -> Result<Incoming, BadLine> {
+    let not_json = |error: serde_json::Error| BadLine::NotJson { column: error.column() };
+    let value: serde_json::Value = serde_json::from_str(line).map_err(not_json)?;
+    if !value.is_object() {
+        return Err(BadLine::NotAnEvent("an object is needed".into()));
+    }
+    serde_json::from_value(value).map_err(|error| BadLine::NotAnEvent(error.to_string()))
+}
+
 impl App {
     /// Takes one event in. What is done with it is for whoever drives the house.
     ///
     /// # Errors
     /// Inside: what is wrong with the line. Outside: the ledger failed, and nothing more can be taken in.
     pub async fn ingest(&self, line: &str) -> Result<Result<Receipt, BadLine>, Problem> {
-        let incoming: Incoming = match serde_json::from_str(line) {
+        let incoming = match parse(line) {
             Ok(incoming) => incoming,
-            Err(error) => return Ok(Err(BadLine::NotAnEvent(error.to_string()))),
+            Err(bad) => return Ok(Err(bad)),
         };
         if let Err(unusable) = incoming.check() {
             return Ok(Err(unusable.into()));

@@ -122,6 +122,12 @@ impl App {
     /// where there is one.
     pub async fn doctor(&self) -> Diagnosis {
         let mut findings = self.parts.host.inspect();
+        findings.extend(self.parts.mistakes.iter().map(|mistake| Finding {
+            name: "settings",
+            state: State::Bad,
+            what: mistake.clone(),
+            remedy: Some("regent explain R2006".into()),
+        }));
         if self.is_furnished() {
             findings.extend(self.examine_ledger().await);
         }

@@ -37,6 +37,8 @@ pub use why::{Branch, Proof, Why};
 pub struct Parts {
     pub house: House,
     pub settings: Settings,
+    /// What is wrong with the settings, where the program goes on all the same; `doctor` says it.
+    pub mistakes: Vec<String>,
     pub host: Arc<dyn Host>,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn IdSource>,
