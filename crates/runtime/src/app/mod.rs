@@ -7,6 +7,7 @@ mod events;
 mod house;
 mod ids;
 mod report;
+mod resume;
 mod run;
 mod tasks;
 mod why;

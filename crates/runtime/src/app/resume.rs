@@ -1,0 +1,135 @@
+//! `resume`: what was interrupted is found, taken over if nobody is at it any more, and gone on with.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use domain::event::{CLI, Direction};
+use domain::task::Status;
+use ledger::Found;
+use ledger::records::{AgentTask, Event, Lease};
+
+use super::run::Errand;
+use super::{App, Report, Request};
+use crate::pipeline::{self, Desk, Ended, Held, Surface, Watch};
+use crate::problem::{Code, Problem};
+
+impl App {
+    /// Goes on with a task, or with a request that was written down and never looked at. Without an id: with the
+    /// only one there is.
+    ///
+    /// # Errors
+    /// If there is nothing to go on with, another process is at it, or the ledger fails.
+    pub async fn resume(
+        &self,
+        id: Option<&str>,
+        surface: Arc<dyn Surface>,
+        watch: Watch,
+    ) -> Result<Report, Problem> {
+        let desk = self.desk().await?;
+        let started = desk.now();
+        let (event, task) = match id {
+            Some(id) => self.resumable(id).await?,
+            None => self.only_unfinished().await?,
+        };
+        let ended = match task {
+            Some(task) if task.status.is_over() => self.stored(&desk, &task).await?,
+            task => {
+                let held = self.take(&desk, &event).await?;
+                let cast = self.cast_of(&desk, &event).await?;
+                let (text, workspace) = self.as_asked(&desk, &event).await?;
+                let request = Request { text, workspace, surface, watch };
+                let errand = Errand { desk: &desk, event: &event, cast, held, request: &request };
+                match task {
+                    Some(task) if task.status == Status::Running => self.go_on(errand).await?,
+                    _ => self.begin(errand).await?,
+                }
+            }
+        };
+        self.report(&event, ended, desk.now().since(started)).await
+    }
+
+    /// The right to drive what an event leads to, taken from whoever had it, if they are gone.
+    async fn take(&self, desk: &Desk, event: &Event) -> Result<Held, Problem> {
+        let task = pipeline::task_of(event);
+        let lease: Option<Lease> = desk.ledger.lease(&task.to_string()).await?;
+        let Some(lease) = lease else { return Ok(Held { epoch: pipeline::FIRST_EPOCH, from: Some(0) }) };
+        let mine = lease.holder == self.parts.host.holder();
+        let alive = self.parts.host.is_alive(&lease.holder).unwrap_or(desk.now() < lease.until);
+        if alive && !mine {
+            let what = format!("{} is being worked on by another process", self.short(task).await?);
+            return Err(Problem::new(Code::DRIVEN_ELSEWHERE, what)
+                .safe("it goes on there")
+                .remedy("regent tasks list"));
+        }
+        Ok(Held { epoch: lease.epoch + 1, from: Some(lease.epoch) })
+    }
+
+    /// A task that is over: what it came to, from its journal. Nothing runs.
+    async fn stored(&self, desk: &Desk, task: &AgentTask) -> Result<Ended, Problem> {
+        let steps = pipeline::load(&desk.ledger, task.task_id).await?;
+        let folded = pipeline::fold(&steps)?;
+        Ok(Ended { status: folded.status(), result: folded.result().cloned(), worked: false })
+    }
+
+    async fn resumable(&self, id: &str) -> Result<(Event, Option<AgentTask>), Problem> {
+        let ledger = self.ledger().await?;
+        let nothing = |what: String| Problem::new(Code::NOTHING_TO_RESUME, what).remedy("regent tasks list");
+        match self.find(id).await? {
+            Found::Task(task) => {
+                let event = ledger.event(task.payload).await?;
+                let event =
+                    event.ok_or_else(|| Problem::new(Code::DATABASE_DAMAGED, "the task's event is gone"))?;
+                Ok((event, Some(*task)))
+            }
+            Found::Event(event) if event.direction == Direction::Out => {
+                Err(nothing(format!("`{id}` is an answer, there is nothing to go on with")))
+            }
+            Found::Event(event) => {
+                let task = ledger.task(pipeline::task_of(&event)).await?;
+                if task.is_none() && ledger.admission_of(event.id).await?.is_some() {
+                    let what = format!("`{id}` was not let in, so there is nothing to go on with");
+                    return Err(Problem::new(Code::NOT_ADMITTED, what).remedy(format!("regent why {id}")));
+                }
+                Ok((*event, task))
+            }
+            _ => Err(nothing(format!("`{id}` is neither a task nor an event"))),
+        }
+    }
+
+    async fn only_unfinished(&self) -> Result<(Event, Option<AgentTask>), Problem> {
+        const SHOWN: u32 = 5;
+        let found = self.ledger().await?.unfinished(SHOWN).await?;
+        match found.as_slice() {
+            [] => {
+                Err(Problem::new(Code::NOTHING_TO_RESUME, "nothing is unfinished")
+                    .remedy("regent tasks list"))
+            }
+            [only] => self.resumable(&only.task_id.to_string()).await,
+            several => {
+                let what = format!("{} are unfinished; say which", several.len());
+                let mut problem = Problem::new(Code::NOTHING_TO_RESUME, what);
+                for task in several {
+                    problem = problem.remedy(format!("regent resume {}", self.short(task.task_id).await?));
+                }
+                Err(problem)
+            }
+        }
+    }
+
+    /// The request and the workspace as they were written down with the event. Only what the terminal wrote names a
+    /// workspace: nobody outside chooses where the work is done.
+    async fn as_asked(&self, desk: &Desk, event: &Event) -> Result<(String, PathBuf), Problem> {
+        let gone = || Problem::new(Code::ERASED, "the text of this request was erased");
+        let text = desk.ledger.text(&event.body).await?.ok_or_else(gone)?;
+        let Some(metadata) = event.metadata.filter(|_| event.adapter == CLI) else {
+            return Ok((text, PathBuf::new()));
+        };
+        let metadata = desk.ledger.body(&metadata).await?.ok_or_else(gone)?;
+        let unreadable = |error: serde_json::Error| Problem::new(Code::DATABASE_DAMAGED, error.to_string());
+        let metadata: serde_json::Value = serde_json::from_slice(&metadata).map_err(unreadable)?;
+        let workspace = metadata.get("workspace").and_then(serde_json::Value::as_str);
+        let workspace = workspace
+            .ok_or_else(|| Problem::new(Code::DATABASE_DAMAGED, "the request names no workspace"))?;
+        Ok((text, PathBuf::from(workspace)))
+    }
+}
