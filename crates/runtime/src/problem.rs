@@ -111,6 +111,11 @@ impl Problem {
         Self { code, what: what.into(), tried: None, safe: None, remedy: Vec::new() }
     }
 
+    /// What should not happen.
+    pub(crate) fn internal(error: impl fmt::Display) -> Self {
+        Self::new(Code::INTERNAL, error.to_string())
+    }
+
     #[must_use]
     pub fn tried(mut self, tried: impl Into<String>) -> Self {
         self.tried = Some(tried.into());

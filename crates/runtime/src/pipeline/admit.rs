@@ -48,8 +48,7 @@ pub(crate) fn admitted(
     let words: Vec<String> = admission.reasons.iter().map(ToString::to_string).collect();
     let thought = Blob::public(words.join("; ").into_bytes());
     batch.put(&thought).put(&reason(desk, event, tags, &thought));
-    let decision = canonical::bytes(&admission)
-        .map_err(|error| Problem::new(crate::Code::INTERNAL, error.to_string()))?;
+    let decision = canonical::bytes(&admission).map_err(Problem::internal)?;
     let decision = Blob::public(decision);
     batch.put(&decision).put(&Access {
         id: desk.id(),

@@ -159,10 +159,7 @@ impl Driver {
             request: &opening.request,
         };
         let id = call.id;
-        let ruled = self
-            .broker
-            .authorize(call, &asker)
-            .map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
+        let ruled = self.broker.authorize(call, &asker).map_err(Problem::internal)?;
         let context = Context { agent: &opening.agent, trust: opening.trust, salt: &self.setting.salt };
         let ruling = match Prepared::new(ruled, context, self.setting.desk.now()) {
             Ok(prepared) => {
@@ -181,9 +178,7 @@ impl Driver {
     async fn run(&mut self, receipt: &Receipt) -> Result<Vec<Finished>, Problem> {
         let mut running = tokio::task::JoinSet::new();
         for pending in self.pending.drain(..) {
-            let authorized = pending
-                .authorize(receipt)
-                .map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
+            let authorized = pending.authorize(receipt).map_err(Problem::internal)?;
             let broker = self.broker.clone();
             running.spawn(async move { broker.execute(authorized).await });
         }
@@ -197,7 +192,7 @@ impl Driver {
         let opening = self.task.opening();
         let context = Context { agent: &opening.agent, trust: opening.trust, salt: &self.setting.salt };
         let entered = finished.enter(context, &mut self.batch);
-        entered.map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
+        entered.map_err(Problem::internal)?;
         if finished.call.tool.as_str() == DELIVER && finished.outcome.is_ok() {
             self.sent(&finished.call);
         }
@@ -231,10 +226,7 @@ impl Driver {
     }
 
     fn feed(&mut self, input: Input) -> Result<(), Problem> {
-        let step = self
-            .task
-            .handle(input, self.setting.desk.now())
-            .map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
+        let step = self.task.handle(input, self.setting.desk.now()).map_err(Problem::internal)?;
         self.journal(step)
     }
 

@@ -19,7 +19,7 @@ pub(super) fn enter(
     salt: &Salt,
     batch: &mut Batch,
 ) -> Result<(), Problem> {
-    let bytes = canonical::bytes(step).map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
+    let bytes = canonical::bytes(step).map_err(Problem::internal)?;
     let body = Blob::personal(bytes, salt);
     let row = TaskStep { seq: Seq(None), task: opening.task, n: step.n, epoch, body: body.hash, at: step.at };
     batch.put(&body).put(&row);
