@@ -40,6 +40,15 @@ pub(crate) fn print(findings: &Findings) -> usize {
     findings.problems.len()
 }
 
+/// Folders of this machine that no file of ours may name: the checkout, and what is hidden in the home.
+fn here(job: &Job) -> Vec<String> {
+    let home = std::env::var("HOME").ok().filter(|home| home.len() > 1);
+    [Some(job.root.display().to_string()), home.map(|home| format!("{home}/."))]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
 pub(crate) fn check(job: &Job) -> anyhow::Result<Findings> {
     let metadata = |more: &[&str]| {
         let mut args = vec!["metadata", "--format-version", "1"];
@@ -57,7 +66,7 @@ pub(crate) fn check(job: &Job) -> anyhow::Result<Findings> {
     findings.problems.extend(pure::check(&resolved));
     findings.problems.extend(banned::check(job)?);
     findings.problems.extend(files::lints_missing(&members)?);
-    findings.problems.extend(files::machine_paths(&texts));
+    findings.problems.extend(files::machine_paths(&texts, &here(job)));
     findings.problems.extend(links::broken(&texts, |path| job.root.join(path).exists()));
     let lengths = files::lengths(&texts);
     findings.problems.extend(lengths.problems);
