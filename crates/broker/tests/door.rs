@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use broker::{
-    Asker, Authorized, Broker, Context, Handler, Level, NotCovered, Pending, Prepared, Registry, ToolSpec,
+    Asker, Authorized, Broker, Context, Finished, Handler, Level, NotCovered, Pending, Prepared, Registry,
+    ToolSpec,
 };
 use domain::call::{Call, Chooser, Outcome};
 use domain::id::{BatchId, CallId, EntityId, NodeId, OriginId, ReasonId, TaskId};
@@ -170,4 +171,35 @@ async fn an_authorisation_runs_out() {
     let (status, outcome) = ended("works", late).await;
     assert_eq!(status, CallStatus::Failed);
     assert_eq!(outcome.unwrap_err().message, "the authorisation ran out before the call could start");
+}
+
+/// After a crash: what only reads or does the same twice may run again, anything else is unknown.
+#[test]
+fn only_what_cannot_do_harm_may_run_again() {
+    let may = |tier, idempotent| {
+        let spec = ToolSpec { tier, idempotent, ..tool("works", Tier::ReadOnly).spec().clone() };
+        spec.may_run_again()
+    };
+    assert_eq!(Tier::ALL.map(|tier| may(tier, false)), [true, false, false, false]);
+    assert_eq!(Tier::ALL.map(|tier| may(tier, true)), [true; 4]);
+}
+
+#[tokio::test]
+async fn a_call_whose_fate_nobody_knows_is_recorded_as_such() {
+    let (broker, ledger) = (broker(0), ledger());
+    let mut started = batch(1);
+    let pending = entered(&broker, "hangs", &mut started);
+    let receipt = ledger.commit(started).await.unwrap();
+    let call = pending.authorize(&receipt).unwrap().call().clone();
+    let row = ledger.call(call.id).await.unwrap().unwrap();
+    assert_eq!(row.status, CallStatus::Started, "its process ends here");
+
+    let unknown = Finished::unknown(call, row, Time::from_micros(9));
+    let mut records = batch(2);
+    let salt = salt();
+    unknown.enter(Context { agent: "main", trust: Trust::Operator, salt: &salt }, &mut records).unwrap();
+    ledger.commit(records).await.unwrap();
+    assert_eq!(ledger.call(CallId::from_bits(7)).await.unwrap().unwrap().status, CallStatus::Unknown);
+    let kinds: Vec<_> = ledger.audit_tail(9).await.unwrap().into_iter().map(|entry| entry.kind).collect();
+    assert_eq!(kinds, ["call.started", "call.unknown"]);
 }

@@ -34,7 +34,7 @@ impl CallStatus {
 }
 
 record! {
-    /// One call. A projection of the journal, in which its arguments and its result stand at the steps named here.
+    /// One call. A projection of the journal of its task, in which its arguments and its result stand.
     ToolCall in "tool_calls" by [id], Replace {
         id: CallId,
         tool_id: ToolId,
