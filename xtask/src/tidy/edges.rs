@@ -4,6 +4,7 @@ use super::graph::{Kind, Member};
 
 /// One row per crate, those that do not exist yet included. Dev-dependencies are free.
 const ROOMS: &[(&str, &[&str])] = &[
+    (SERVICES, &[]),
     ("domain", &[]),
     ("policy", &["domain"]),
     ("screen", &["domain"]),
@@ -38,7 +39,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("channels", &["domain", "runtime"]),
     ("cli", EVERYTHING),
     (TESTKIT, EVERYTHING),
-    ("xtask", &[]),
+    ("xtask", &[SERVICES]),
 ];
 
 const EVERYTHING: &[&str] = &[
@@ -60,8 +61,9 @@ const EVERYTHING: &[&str] = &[
     "channels",
 ];
 
-/// Never in the program: others have it as a dev-dependency only.
+/// Never in the program: others have them as dev-dependencies only. What tests start is of use to `testkit` and `xtask`.
 const TESTKIT: &str = "testkit";
+const SERVICES: &str = "services";
 
 /// Crates of others that only one of our rooms may name.
 const ONLY: &[(&str, &str)] = &[("axum", "server")];
@@ -88,10 +90,10 @@ fn check_member(member: &Member) -> Vec<String> {
             if !dependency.ours {
                 let (_, only) = ONLY.iter().find(|(theirs, only)| *theirs == to && only != name)?;
                 Some(format!("`{name}` depends on `{to}`, which only `{only}` may: move what needs it there"))
-            } else if may_use.contains(&to) {
+            } else if may_use.contains(&to) || (name == TESTKIT && to == SERVICES) {
                 None
-            } else if to == TESTKIT {
-                Some(format!("`{name}` ships `{TESTKIT}`: make it a dev-dependency"))
+            } else if [TESTKIT, SERVICES].contains(&to) {
+                Some(format!("`{name}` ships `{to}`: make it a dev-dependency"))
             } else {
                 let may = if may_use.is_empty() { "none of ours".to_owned() } else { may_use.join(", ") };
                 Some(format!(
@@ -141,7 +143,10 @@ mod tests {
             ("runtime", "ledger-sql", Normal, Some("`runtime` depends on `ledger-sql`")),
             ("server", "ledger-sql", Normal, Some("`server` depends on `ledger-sql`")),
             ("llm", "broker", Normal, Some("`llm` depends on `broker`")),
-            ("xtask", "domain", Normal, Some("may use none of ours")),
+            ("testkit", "services", Normal, None),
+            ("xtask", "services", Normal, None),
+            ("cli", "services", Normal, Some("make it a dev-dependency")),
+            ("xtask", "domain", Normal, Some("may use services")),
             ("cli", "xtask", Normal, Some("`cli` depends on `xtask`")),
             ("cli", "testkit", Normal, Some("make it a dev-dependency")),
             ("cli", "axum", Normal, Some("only `server` may")),
