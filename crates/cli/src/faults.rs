@@ -25,6 +25,7 @@ impl Probe for Asked {
     fn reached(&self, point: Point<'_>) {
         let line = match point {
             Point::Committing => "committing".to_owned(),
+            Point::Writing { table } => format!("writing {table}"),
             Point::Committed => "committed".to_owned(),
             Point::Running { tool, call } => format!("running {tool} {call}"),
             Point::Ran { tool, call } => format!("ran {tool} {call}"),

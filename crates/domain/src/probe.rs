@@ -5,6 +5,8 @@
 pub enum Point<'a> {
     /// A group of batches is about to be written.
     Committing,
+    /// Rows of this table are about to be written inside the open transaction.
+    Writing { table: &'a str },
     /// It is durable; nobody has been told yet.
     Committed,
     /// A handler is about to run: from here on the effect may have happened.

@@ -1,11 +1,13 @@
-//! The databases behind the ledger. Today SQLite; PostgreSQL comes beside it, behind the same port.
+//! The databases behind the ledger: SQLite and PostgreSQL, behind the same port.
 //!
 //! It knows tables only through [`ledger::table::Table`]: a new kind of record is one file in `ledger` and one
 //! migration here, and no code. It decides nothing and opens no file but the database it was given.
 //!
 //! Start reading at [`SqliteStore::open`].
 
+mod postgres;
 mod sql;
 mod sqlite;
 
+pub use postgres::PostgresStore;
 pub use sqlite::SqliteStore;

@@ -2,34 +2,34 @@
 
 use std::fmt::Write as _;
 
-use ledger::query::{Op, Order, Query};
+use ledger::query::{Filter, Op, Order, Query, Test};
 use ledger::table::{Table, Write};
-use ledger::value::Value;
+use ledger::value::{Row, Value};
 
 fn quoted(names: impl Iterator<Item = &'static str>) -> String {
     names.map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// The question as SQL. Its parameters are the filters' values in order, without the nulls.
-pub(crate) fn select(query: &Query) -> String {
+/// The question as SQL, and its parameters in order.
+pub(crate) fn select(query: &Query) -> (String, Vec<&Value>) {
     let columns = quoted(query.table.columns.iter().map(|column| column.name));
     let mut sql = format!("SELECT {columns} FROM \"{}\"", query.table.name);
-    let mut parameter = 0;
-    for (i, filter) in query.filters.iter().enumerate() {
-        let (column, joint) = (filter.column, if i == 0 { "WHERE" } else { "AND" });
-        let operator = match filter.op {
-            Op::Eq if filter.value == Value::Null => {
-                append(&mut sql, format_args!(" {joint} \"{column}\" IS NULL"));
-                continue;
+    let mut parameters = Vec::new();
+    for (i, Filter { column, test }) in query.filters.iter().enumerate() {
+        append(&mut sql, format_args!(" {} \"{column}\" ", if i == 0 { "WHERE" } else { "AND" }));
+        match test {
+            Test::Is(Op::Eq, Value::Null) => sql.push_str("IS NULL"),
+            Test::Is(op, value) => {
+                parameters.push(value);
+                append(&mut sql, format_args!("{} ${}", operator(*op), parameters.len()));
             }
-            Op::Eq => "=",
-            Op::Ne => "<>",
-            Op::Ge => ">=",
-            Op::Gt => ">",
-            Op::Lt => "<",
-        };
-        parameter += 1;
-        append(&mut sql, format_args!(" {joint} \"{column}\" {operator} ${parameter}"));
+            Test::AnyOf(values) => {
+                let from = parameters.len() + 1;
+                parameters.extend(padded(values));
+                let places = (from..=parameters.len()).map(|place| format!("${place}"));
+                append(&mut sql, format_args!("IN ({})", places.collect::<Vec<_>>().join(", ")));
+            }
+        }
     }
     if let Some((column, order)) = query.order {
         let direction = if order == Order::Ascending { "ASC" } else { "DESC" };
@@ -38,7 +38,47 @@ pub(crate) fn select(query: &Query) -> String {
     if let Some(limit) = query.limit {
         append(&mut sql, format_args!(" LIMIT {limit}"));
     }
-    sql
+    (sql, parameters)
+}
+
+const fn operator(op: Op) -> &'static str {
+    match op {
+        Op::Eq => "=",
+        Op::Ne => "<>",
+        Op::Ge => ">=",
+        Op::Gt => ">",
+        Op::Lt => "<",
+    }
+}
+
+/// The values, the last one repeated until their number is a power of two: so few different statements are prepared.
+fn padded(values: &[Value]) -> impl Iterator<Item = &Value> {
+    let missing = values.len().next_power_of_two() - values.len();
+    values.iter().chain(values.last().into_iter().flat_map(move |last| std::iter::repeat_n(last, missing)))
+}
+
+/// Rows that one statement writes, exactly, up to this many; beyond it only powers of two, so that few different
+/// statements are prepared.
+const EXACT: usize = 16;
+/// Parameters of one statement: SQLite takes 32,766, PostgreSQL 65,535.
+const PARAMETERS: usize = 30_000;
+
+/// The rows in the portions in which they are written: one, as a rule.
+pub(crate) fn portions<'a, 'r>(table: &Table, rows: &'a [&'r Row]) -> Vec<&'a [&'r Row]> {
+    let most = (PARAMETERS / table.given().count().max(1)).max(1);
+    let (mut rest, mut portions) = (rows, Vec::new());
+    while !rest.is_empty() {
+        let power = rest.len().next_power_of_two();
+        let size = match rest.len() {
+            few @ ..=EXACT => few,
+            many if many == power => many,
+            _ => power / 2,
+        };
+        let (portion, after) = rest.split_at(size.min(most));
+        portions.push(portion);
+        rest = after;
+    }
+    portions
 }
 
 /// One statement that writes `rows` rows of this table.
@@ -76,24 +116,39 @@ fn append(sql: &mut String, text: std::fmt::Arguments<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{insert, select};
+    use super::{insert, portions, select};
     use ledger::records::{AuditHead, Blob, Event};
     use ledger::table::Record;
+    use ledger::value::Row;
     use ledger::{Op, Select};
 
     #[test]
     fn a_question_becomes_one_statement() {
         let question =
             Select::<Blob>::by("hash", &domain::Digest::ZERO).filter("content", Op::Gt, &vec![1_u8]);
-        let sql = select(&question.descending("hash").limit(3).query);
+        let question = question.descending("hash").limit(3).query;
+        let (sql, parameters) = select(&question);
         assert_eq!(
             sql,
             "SELECT \"hash\", \"person\", \"content\" FROM \"blobs\" WHERE \"hash\" = $1 AND \"content\" > $2 \
              ORDER BY \"hash\" DESC LIMIT 3"
         );
+        assert_eq!(parameters.len(), 2);
         let null =
             Select::<Event>::by("metadata", &None::<domain::Digest>).filter("key", Op::Eq, &"k".to_owned());
-        assert!(select(&null.query).ends_with("WHERE \"metadata\" IS NULL AND \"key\" = $1"));
+        let (sql, parameters) = select(&null.query);
+        assert!(sql.ends_with("WHERE \"metadata\" IS NULL AND \"key\" = $1"), "{sql}");
+        assert_eq!(parameters.len(), 1);
+    }
+
+    #[test]
+    fn one_of_several_is_asked_for_in_powers_of_two() {
+        let keys = ["a", "b", "c"].map(str::to_owned);
+        let question = Select::<Event>::any_of("key", &keys).filter("adapter", Op::Eq, &"x".to_owned());
+        let (sql, parameters) = select(&question.query);
+        assert!(sql.ends_with("WHERE \"key\" IN ($1, $2, $3, $4) AND \"adapter\" = $5"), "{sql}");
+        let words: Vec<String> = parameters.iter().map(|value| format!("{value:?}")).collect();
+        assert_eq!(words.join(" "), r#"Text("a") Text("b") Text("c") Text("c") Text("x")"#);
     }
 
     #[test]
@@ -108,5 +163,22 @@ mod tests {
                 .contains("ON CONFLICT (\"stream\") DO UPDATE SET \"seq\" = excluded.\"seq\"")
         );
         assert!(!insert(Event::TABLE, 1).contains("\"seq\""), "the store gives the sequence");
+    }
+
+    #[test]
+    fn a_few_rows_are_one_statement_and_many_are_few_different_ones() {
+        let row = Row::new();
+        let sizes = |count: usize| -> Vec<usize> {
+            portions(Event::TABLE, &vec![&row; count]).iter().map(|portion| portion.len()).collect()
+        };
+        for few in 1..=16 {
+            assert_eq!(sizes(few), [few]);
+        }
+        assert_eq!(sizes(0), [0; 0]);
+        assert_eq!(sizes(17), [16, 1]);
+        assert_eq!(sizes(64), [64]);
+        assert_eq!(sizes(63), [32, 16, 15]);
+        assert_eq!(sizes(5_000).iter().sum::<usize>(), 5_000);
+        assert!(sizes(5_000).iter().all(|size| size * 15 <= super::PARAMETERS));
     }
 }

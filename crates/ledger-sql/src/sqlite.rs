@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::Time;
+use domain::probe::Probe;
 use ledger::Seal;
 use ledger::batch::Batch;
 use ledger::query::Query;
-use ledger::store::{Outcome, Store, StoreError, Tx, apply};
+use ledger::store::{Described, Outcome, Store, StoreError, Tx, any_written, apply};
 use ledger::table::Table;
 use ledger::value::{Kind, Row, Value};
 use sqlx::sqlite::{
@@ -27,14 +28,17 @@ use crate::sql;
 const APPLICATION_ID: i64 = 0x5247_4E54;
 
 /// Forward only. The schema's number is the count of these that have run.
-const MIGRATIONS: [&str; 1] = [include_str!("../migrations/sqlite/0001_first_walk.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../migrations/sqlite/0001_first_walk.sql"),
+    include_str!("../migrations/sqlite/0002_the_ground.sql"),
+];
 
 /// How long to wait for another process that is writing.
 const BUSY: Duration = Duration::from_secs(10);
 /// Connections that read; one more writes.
 const READERS: u32 = 4;
-/// SQLite takes 32,766 parameters in one statement.
-const PARAMETERS: usize = 30_000;
+/// Statements that stay prepared, per connection.
+const PREPARED: usize = 512;
 
 /// One connection writes, because SQLite has one writer anyway and its statements stay prepared there; the others
 /// read beside it.
@@ -56,11 +60,12 @@ impl SqliteStore {
             .create_if_missing(true)
             .busy_timeout(BUSY)
             .synchronous(SqliteSynchronous::Full)
+            .statement_cache_capacity(PREPARED)
             .pragma("temp_store", "memory");
         // The journal mode is a property of the file, set when the schema is made: a file that is not ours is not changed.
         let pool = |most| SqlitePoolOptions::new().max_connections(most).connect_lazy_with(options.clone());
         let (writer, readers) = (pool(1), pool(READERS));
-        let mut connection = writer.acquire().await.map_err(|error| opening(&error))?;
+        let mut connection = writer.acquire().await.map_err(|error| failure(&error))?;
         migrate(&mut connection).await?;
         drop(connection);
         Ok(Self { writer, readers })
@@ -80,7 +85,7 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let (id, found, tables): (i64, i64, i64) =
         sqlx::query_as(LOOK).fetch_one(&mut *connection).await.map_err(|error| failure(&error))?;
     if id != APPLICATION_ID && tables > 0 {
-        return Err(StoreError::Foreign);
+        return Err(StoreError::Foreign("the file belongs to another program".into()));
     }
     let known = SqliteStore::known_schema();
     if found > known {
@@ -118,36 +123,26 @@ async fn execute(connection: &mut SqliteConnection, sql: &str) -> Result<(), Sto
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn transact(&self, group: &[Batch], seal: &Seal) -> Result<Vec<Outcome>, StoreError> {
+    async fn transact(
+        &self,
+        group: &[Batch],
+        seal: &Seal,
+        probe: &dyn Probe,
+    ) -> Result<Vec<Outcome>, StoreError> {
         let mut tx = self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| failure(&error))?;
-        // Alone in its transaction, a batch needs no savepoint: taking it back is taking everything back.
-        if let [batch] = group {
-            let outcome = apply(&mut OpenTx(&mut tx), batch, seal).await?;
-            let end = if outcome.is_ok() { tx.commit().await } else { tx.rollback().await };
-            end.map_err(|error| failure(&error))?;
-            return Ok(vec![outcome]);
-        }
-        let mut outcomes = Vec::with_capacity(group.len());
-        for batch in group {
-            execute(&mut tx, "SAVEPOINT batch").await?;
-            let outcome = apply(&mut OpenTx(&mut tx), batch, seal).await?;
-            if outcome.is_err() {
-                execute(&mut tx, "ROLLBACK TO batch").await?;
-            }
-            execute(&mut tx, "RELEASE batch").await?;
-            outcomes.push(outcome);
-        }
-        tx.commit().await.map_err(|error| failure(&error))?;
+        let outcomes = apply(&mut OpenTx(&mut tx), group, seal, probe).await?;
+        let end = if any_written(&outcomes) { tx.commit().await } else { tx.rollback().await };
+        end.map_err(|error| failure(&error))?;
         Ok(outcomes)
     }
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let sql = AssertSqlSafe(sql::select(query));
-        let rows = bind_filters(sqlx::query(sql), query).fetch_all(&self.readers).await;
+        let (sql, parameters) = sql::select(query);
+        let rows = bind_all(&sql, parameters).fetch_all(&self.readers).await;
         decode_all(query.table, &rows.map_err(|error| failure(&error))?)
     }
 
-    async fn describe(&self) -> Result<String, StoreError> {
+    async fn describe(&self) -> Result<Described, StoreError> {
         let mut connection = self.readers.acquire().await.map_err(|error| failure(&error))?;
         let check: String = sqlx::query_scalar("PRAGMA quick_check(1)")
             .fetch_one(&mut *connection)
@@ -160,7 +155,16 @@ impl Store for SqliteStore {
             .fetch_one(&mut *connection)
             .await
             .map_err(|error| failure(&error))?;
-        Ok(format!("SQLite {version}, schema {}", Self::known_schema()))
+        Ok(Described {
+            what: format!("SQLite {version}, schema {}", Self::known_schema()),
+            warnings: Vec::new(),
+        })
+    }
+
+    async fn upkeep(&self) -> Result<(), StoreError> {
+        let mut connection = self.writer.acquire().await.map_err(|error| failure(&error))?;
+        execute(&mut connection, "PRAGMA optimize").await?;
+        execute(&mut connection, "PRAGMA wal_checkpoint(PASSIVE)").await
     }
 }
 
@@ -168,34 +172,37 @@ struct OpenTx<'a>(&'a mut SqliteConnection);
 
 impl Tx for OpenTx<'_> {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let sql = AssertSqlSafe(sql::select(query));
-        let rows = bind_filters(sqlx::query(sql), query).fetch_all(&mut *self.0).await;
+        let (sql, parameters) = sql::select(query);
+        let rows = bind_all(&sql, parameters).fetch_all(&mut *self.0).await;
         decode_all(query.table, &rows.map_err(|error| failure(&error))?)
     }
 
-    async fn write(&mut self, table: &'static Table, rows: Vec<Row>) -> Result<(), StoreError> {
-        let columns = table.given().count().max(1);
-        for chunk in rows.chunks((PARAMETERS / columns).max(1)) {
-            let mut statement = sqlx::query(AssertSqlSafe(sql::insert(table, chunk.len())));
-            for row in chunk {
-                for (at, _) in table.given() {
-                    statement = bind(statement, row.get(at).unwrap_or(&Value::Null));
-                }
-            }
-            let written = statement.execute(&mut *self.0).await;
+    async fn write(&mut self, table: &'static Table, rows: &[&Row]) -> Result<(), StoreError> {
+        for portion in sql::portions(table, rows) {
+            let cells = portion
+                .iter()
+                .flat_map(|row| table.given().map(|(at, _)| row.get(at).unwrap_or(&Value::Null)));
+            let written = bind_all(&sql::insert(table, portion.len()), cells).execute(&mut *self.0).await;
             written.map_err(|error| {
                 if is_duplicate(&error) { StoreError::Duplicate(table.name) } else { failure(&error) }
             })?;
         }
         Ok(())
     }
+
+    async fn mark(&mut self) -> Result<(), StoreError> {
+        execute(self.0, "SAVEPOINT mark").await
+    }
+
+    async fn take_back(&mut self) -> Result<(), StoreError> {
+        execute(self.0, "ROLLBACK TO mark").await
+    }
 }
 
 type Bound<'q> = Statement<'q, Sqlite, SqliteArguments>;
 
-fn bind_filters<'q>(statement: Bound<'q>, query: &Query) -> Bound<'q> {
-    let values = query.filters.iter().map(|filter| &filter.value).filter(|value| **value != Value::Null);
-    values.fold(statement, bind)
+fn bind_all<'v>(sql: &str, values: impl IntoIterator<Item = &'v Value>) -> Bound<'static> {
+    values.into_iter().fold(sqlx::query(AssertSqlSafe(sql.to_owned())), bind)
 }
 
 fn bind<'q>(statement: Bound<'q>, value: &Value) -> Bound<'q> {
@@ -245,7 +252,6 @@ fn failure(error: &sqlx::Error) -> StoreError {
     const READ_ONLY: i32 = 8;
     const CORRUPT: i32 = 11;
     const FULL: i32 = 13;
-    const CANNOT_OPEN: i32 = 14;
     const NOT_A_DATABASE: i32 = 26;
     /// The shared memory file beside the database could not grow.
     const SHARED_MEMORY: i32 = 4874;
@@ -256,16 +262,8 @@ fn failure(error: &sqlx::Error) -> StoreError {
         BUSY => StoreError::Busy,
         READ_ONLY => StoreError::ReadOnly(text),
         CORRUPT => StoreError::Corrupt(text),
-        NOT_A_DATABASE => StoreError::Foreign,
+        NOT_A_DATABASE => StoreError::Foreign(text),
         FULL => StoreError::Full,
-        CANNOT_OPEN => StoreError::Unreachable(text),
         _ => StoreError::Other(text),
-    }
-}
-
-fn opening(error: &sqlx::Error) -> StoreError {
-    match failure(error) {
-        StoreError::Other(text) => StoreError::Unreachable(text),
-        known => known,
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::Time;
-use domain::id::BatchId;
+use domain::id::{BatchId, NodeId};
 
 use crate::chain::Entry;
 use crate::table::{Record, Table};
@@ -36,6 +36,8 @@ pub enum Refusal {
     Duplicate { table: &'static str },
     #[error("the audit's tail was changed outside the program")]
     TailMoved,
+    #[error("this database was begun by another house ({stream})")]
+    OtherHouse { stream: NodeId },
 }
 
 /// Tells one batch of this process from every other, whatever id it was given. Only a batch makes one, and it

@@ -92,13 +92,13 @@ impl Seal {
     ///
     /// # Errors
     /// If an entry has no canonical form.
-    pub fn link(
+    pub fn link<'a>(
         &self,
         head: Option<&AuditHead>,
-        entries: &[Entry],
+        entries: impl IntoIterator<Item = &'a Entry>,
     ) -> Result<(Vec<AuditEntry>, AuditHead), canonical::NotCanonical> {
         let (mut seq, mut prev_hash) = head.map_or((0, Digest::ZERO), |head| (head.seq, head.hash));
-        let mut linked = Vec::with_capacity(entries.len());
+        let mut linked = Vec::new();
         for entry in entries {
             let bytes = canonical::bytes(&Sealed { stream: self.stream, entry: entry.clone() })?;
             let hash = Digest::of_parts(&[prev_hash.as_bytes(), &bytes]);

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::batch::{Batch, Refusal, Token};
 use crate::chain::Seal;
 use crate::query::Select;
-use crate::store::{Outcome, Store, StoreError, Written};
+use crate::store::{Described, Outcome, Store, StoreError, Written};
 use crate::table::Record;
 
 /// Proof that a batch is durable. INVARIANT (receipt): made only here, after the transaction that holds
@@ -118,8 +118,14 @@ impl Ledger {
 
     /// # Errors
     /// If the database cannot say.
-    pub async fn describe(&self) -> Result<String, StoreError> {
+    pub async fn describe(&self) -> Result<Described, StoreError> {
         self.store.describe().await
+    }
+
+    /// # Errors
+    /// If the database cannot do it now.
+    pub async fn upkeep(&self) -> Result<(), StoreError> {
+        self.store.upkeep().await
     }
 }
 
@@ -136,7 +142,7 @@ impl Committer {
         while waiting.recv_many(&mut jobs, GROUP_BATCHES).await > 0 {
             let (group, done): (Vec<_>, Vec<_>) = jobs.drain(..).map(|job| (job.batch, job.done)).unzip();
             self.probe.reached(Point::Committing);
-            let outcomes = self.store.transact(&group, &self.seal).await;
+            let outcomes = self.store.transact(&group, &self.seal, &*self.probe).await;
             if outcomes.as_ref().is_ok_and(|outcomes| outcomes.iter().any(Result::is_ok)) {
                 self.barriers.fetch_add(1, Ordering::Relaxed);
                 self.probe.reached(Point::Committed);

@@ -133,7 +133,7 @@ async fn a_refused_batch_harms_no_other_in_its_group(ledger: Ledger, store: Arc<
     bad.put(&event(2, "b")).audit(entry("b")).expect_absent::<Event>("key", &"a".to_owned());
     let mut also_good = batch(3);
     also_good.put(&event(3, "c")).audit(entry("c"));
-    let outcomes = store.transact(&[good, bad, also_good], &seal()).await.expect("transact");
+    let outcomes = store.transact(&[good, bad, also_good], &seal(), &Silent).await.expect("transact");
     let present = Refusal::Present { table: "events", column: "key" };
     assert_eq!(outcomes, [Ok(Written::Now), Err(present), Ok(Written::Now)]);
     let keys: Vec<_> = ledger.events(9).await.expect("events").into_iter().map(|event| event.key).collect();

@@ -16,6 +16,7 @@ pub mod chain;
 mod committer;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod group;
 #[cfg(feature = "memory")]
 pub mod memory;
 pub mod query;

@@ -3,20 +3,35 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-
+use domain::probe::Probe;
 use tokio::sync::Mutex;
 
 use crate::batch::Batch;
 use crate::chain::Seal;
 use crate::query::{Order, Query};
-use crate::store::{Outcome, Store, StoreError, Tx, apply, key_of};
+use crate::store::{Described, Outcome, Store, StoreError, Tx, apply, key_of};
 use crate::table::{Table, Write};
 use crate::value::{Kind, Row, Value};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Tables {
     rows: BTreeMap<&'static str, BTreeMap<Vec<Value>, Row>>,
     last_seq: BTreeMap<&'static str, i64>,
+    /// What stood where something was written in the open transaction, newest last.
+    undo: Vec<(&'static str, Vec<Value>, Option<Row>)>,
+    mark: usize,
+}
+
+impl Tables {
+    fn take_back_to(&mut self, mark: usize) {
+        for (table, key, before) in self.undo.drain(mark..).rev() {
+            let rows = self.rows.entry(table).or_default();
+            match before {
+                Some(row) => drop(rows.insert(key, row)),
+                None => drop(rows.remove(&key)),
+            }
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -26,26 +41,35 @@ pub struct MemoryStore {
 
 #[async_trait]
 impl Store for MemoryStore {
-    async fn transact(&self, group: &[Batch], seal: &Seal) -> Result<Vec<Outcome>, StoreError> {
+    async fn transact(
+        &self,
+        group: &[Batch],
+        seal: &Seal,
+        probe: &dyn Probe,
+    ) -> Result<Vec<Outcome>, StoreError> {
         let mut tables = self.tables.lock().await;
-        let mut outcomes = Vec::with_capacity(group.len());
-        for batch in group {
-            let mut attempt = tables.clone();
-            let outcome = apply(&mut attempt, batch, seal).await?;
-            if outcome.is_ok() {
-                *tables = attempt;
-            }
-            outcomes.push(outcome);
+        // A transaction that was dropped half-way is taken back by the next one, as a database does it at once.
+        tables.take_back_to(0);
+        let outcomes = apply(&mut *tables, group, seal, probe).await;
+        if !outcomes.as_ref().is_ok_and(|outcomes| crate::store::any_written(outcomes)) {
+            tables.take_back_to(0);
         }
-        Ok(outcomes)
+        tables.undo.clear();
+        outcomes
     }
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        self.tables.lock().await.select(query).await
+        let mut tables = self.tables.lock().await;
+        tables.take_back_to(0);
+        tables.select(query).await
     }
 
-    async fn describe(&self) -> Result<String, StoreError> {
-        Ok("in memory".into())
+    async fn describe(&self) -> Result<Described, StoreError> {
+        Ok(Described { what: "in memory".into(), warnings: Vec::new() })
+    }
+
+    async fn upkeep(&self) -> Result<(), StoreError> {
+        Ok(())
     }
 }
 
@@ -66,9 +90,9 @@ impl Tx for Tables {
         Ok(found)
     }
 
-    async fn write(&mut self, table: &'static Table, rows: Vec<Row>) -> Result<(), StoreError> {
-        for mut row in rows {
-            let key = key_of(table, &row);
+    async fn write(&mut self, table: &'static Table, rows: &[&Row]) -> Result<(), StoreError> {
+        for &row in rows {
+            let (mut row, key) = (row.clone(), key_of(table, row));
             let there = self.rows.get(table.name).is_some_and(|rows| rows.contains_key(&key));
             match table.write {
                 Write::Append if there => return Err(StoreError::Duplicate(table.name)),
@@ -82,8 +106,19 @@ impl Tx for Tables {
                     *cell = Value::Int(*last);
                 }
             }
-            self.rows.entry(table.name).or_default().insert(key, row);
+            let before = self.rows.entry(table.name).or_default().insert(key.clone(), row);
+            self.undo.push((table.name, key, before));
         }
+        Ok(())
+    }
+
+    async fn mark(&mut self) -> Result<(), StoreError> {
+        self.mark = self.undo.len();
+        Ok(())
+    }
+
+    async fn take_back(&mut self) -> Result<(), StoreError> {
+        self.take_back_to(self.mark);
         Ok(())
     }
 }

@@ -17,8 +17,28 @@ pub enum Op {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
     pub column: &'static str,
-    pub op: Op,
-    pub value: Value,
+    pub test: Test,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Test {
+    Is(Op, Value),
+    AnyOf(Vec<Value>),
+}
+
+impl Test {
+    /// An empty cell passes only the test for emptiness, as in SQL.
+    fn holds(&self, cell: &Value) -> bool {
+        let full = *cell != Value::Null;
+        match self {
+            Self::Is(Op::Eq, value) => cell == value,
+            Self::Is(Op::Ne, value) => cell != value && full,
+            Self::Is(Op::Ge, value) => cell >= value && full,
+            Self::Is(Op::Gt, value) => cell > value && full,
+            Self::Is(Op::Lt, value) => cell < value && full,
+            Self::AnyOf(values) => values.contains(cell) && full,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,16 +60,8 @@ impl Query {
     #[must_use]
     pub fn matches(&self, row: &Row) -> bool {
         self.filters.iter().all(|filter| {
-            let Some(cell) = self.table.position(filter.column).and_then(|at| row.get(at)) else {
-                return false;
-            };
-            match filter.op {
-                Op::Eq => *cell == filter.value,
-                Op::Ne => *cell != filter.value && *cell != Value::Null,
-                Op::Ge => *cell >= filter.value && *cell != Value::Null,
-                Op::Gt => *cell > filter.value && *cell != Value::Null,
-                Op::Lt => *cell < filter.value && *cell != Value::Null,
-            }
+            let cell = self.table.position(filter.column).and_then(|at| row.get(at));
+            cell.is_some_and(|cell| filter.test.holds(cell))
         })
     }
 }
@@ -75,8 +87,17 @@ impl<T: Record> Select<T> {
 
     #[must_use]
     pub fn filter(mut self, column: &'static str, op: Op, value: &impl Cell) -> Self {
-        self.query.filters.push(Filter { column, op, value: value.to_value() });
+        self.query.filters.push(Filter { column, test: Test::Is(op, value.to_value()) });
         self
+    }
+
+    /// Rows whose column holds one of these.
+    #[must_use]
+    pub fn any_of<'a, C: Cell + 'a>(column: &'static str, values: impl IntoIterator<Item = &'a C>) -> Self {
+        let mut select = Self::all();
+        let values = values.into_iter().map(Cell::to_value).collect();
+        select.query.filters.push(Filter { column, test: Test::AnyOf(values) });
+        select
     }
 
     /// Rows whose text column begins with `prefix`.

@@ -1,12 +1,18 @@
-//! What a database has to bring along: select, write, and a transaction. What a batch means is written
-//! once, here, for all of them.
+//! What a database has to bring along: select, write, and a transaction that can be taken back to a mark. What a
+//! batch means is written once, here, for all of them.
+//!
+//! INVARIANT (one-writer): while a transaction is open, no other process and no other task writes. SQLite has one
+//! writer anyway, PostgreSQL takes one lock, the store in memory a mutex. So what was found to hold holds until the
+//! commit, and sequence numbers are given in the order of commits: whoever reads by them misses nothing.
 
 use async_trait::async_trait;
+use domain::probe::{Point, Probe};
 
-use crate::batch::{Batch, Expect, Refusal};
+use crate::batch::{Batch, Refusal};
 use crate::chain::Seal;
-use crate::query::{Filter, Op, Query, Select};
-use crate::records::{AuditHead, Commit, Lease};
+use crate::group::{Facts, independent, rows_by_table};
+use crate::query::{Query, Select};
+use crate::records::{AuditEntry, AuditHead, Commit};
 use crate::table::{Record, Table};
 use crate::value::{BadCell, Row, Seq, Value};
 
@@ -19,14 +25,23 @@ pub enum StoreError {
     ReadOnly(String),
     #[error("the database is damaged: {0}")]
     Corrupt(String),
-    #[error("the file is no database of Regent")]
-    Foreign,
+    #[error("what is there is no database of Regent: {0}")]
+    Foreign(String),
     #[error("the database has schema {found}, this program knows up to {known}")]
     Newer { found: i64, known: i64 },
     #[error("another process kept the database locked")]
     Busy,
-    #[error("the database cannot be opened: {0}")]
+    #[error("the database cannot be reached: {0}")]
     Unreachable(String),
+    #[error("the database has no connection left: {0}")]
+    Crowded(String),
+    #[error("the database does not let us in: {0}")]
+    Denied(String),
+    #[error("the database is {found}; {needed} or newer is needed")]
+    TooOld { found: String, needed: &'static str },
+    /// The connection broke. What was under way is void, or, if it broke in a commit, nobody knows.
+    #[error("the connection to the database was lost: {0}")]
+    Lost(String),
     #[error(transparent)]
     BadCell(#[from] BadCell),
     #[error("the database answered: {0}")]
@@ -46,15 +61,30 @@ pub enum Written {
     Before,
 }
 
+/// What a store is, and what is worth knowing about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    pub what: String,
+    pub warnings: Vec<String>,
+}
+
 #[async_trait]
 pub trait Store: Send + Sync + std::fmt::Debug {
     /// Writes the batches in one durable transaction. A refused batch leaves no trace and harms no other.
-    async fn transact(&self, group: &[Batch], seal: &Seal) -> Result<Vec<Outcome>, StoreError>;
+    async fn transact(
+        &self,
+        group: &[Batch],
+        seal: &Seal,
+        probe: &dyn Probe,
+    ) -> Result<Vec<Outcome>, StoreError>;
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError>;
 
     /// What it is, for `doctor`.
-    async fn describe(&self) -> Result<String, StoreError>;
+    async fn describe(&self) -> Result<Described, StoreError>;
+
+    /// What a database wants to have done now and then: statistics for its planner, its log folded in.
+    async fn upkeep(&self) -> Result<(), StoreError>;
 }
 
 /// An open transaction.
@@ -64,74 +94,153 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 )]
 pub trait Tx {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError>;
-    async fn write(&mut self, table: &'static Table, rows: Vec<Row>) -> Result<(), StoreError>;
+    async fn write(&mut self, table: &'static Table, rows: &[&Row]) -> Result<(), StoreError>;
+    /// Sets the mark here.
+    async fn mark(&mut self) -> Result<(), StoreError>;
+    /// Takes back what was written since the mark.
+    async fn take_back(&mut self) -> Result<(), StoreError>;
 }
 
-/// What a batch means, for every store. On a refusal the caller takes back what this has written.
+/// Whether anything of a group is to be committed.
+#[must_use]
+pub fn any_written(outcomes: &[Outcome]) -> bool {
+    outcomes.contains(&Ok(Written::Now))
+}
+
+/// What a group of batches means, for every store. Batches that do not depend on each other are looked at together
+/// and written by one statement per table. Where nothing was written, the caller takes the transaction back.
 ///
 /// # Errors
 /// If the database fails; then the whole group is void.
-pub async fn apply(tx: &mut impl Tx, batch: &Batch, seal: &Seal) -> Result<Outcome, StoreError> {
-    if !tx.select(&Select::<Commit>::by("id", &batch.id()).query).await?.is_empty() {
-        return Ok(Ok(Written::Before));
-    }
-    for fence in &batch.fences {
-        if let Err(refusal) = epoch_is(tx, &fence.subject, fence.epoch).await? {
-            return Ok(Err(refusal));
-        }
-    }
-    for expect in &batch.expects {
-        if let Err(refusal) = holds(tx, expect).await? {
-            return Ok(Err(refusal));
-        }
-    }
-    match write(tx, batch, seal).await {
-        Err(StoreError::Duplicate(table)) => Ok(Err(Refusal::Duplicate { table })),
-        result => result,
-    }
-}
-
-async fn write(tx: &mut impl Tx, batch: &Batch, seal: &Seal) -> Result<Outcome, StoreError> {
-    for (table, rows) in by_table(batch) {
-        tx.write(table, rows).await?;
-    }
-    if !batch.audit.is_empty() {
-        let head = tx.select(&Select::<AuditHead>::by("stream", &seal.stream()).query).await?;
-        let head = head.into_iter().next().map(AuditHead::from_row).transpose()?;
-        // Going on from a head that somebody else moved or took away would put our seal on their work.
-        let ours = match &head {
-            Some(head) => seal.made(head),
-            None => tx.select(&Select::<Commit>::all().limit(1).query).await?.is_empty(),
+pub async fn apply(
+    tx: &mut impl Tx,
+    group: &[Batch],
+    seal: &Seal,
+    probe: &dyn Probe,
+) -> Result<Vec<Outcome>, StoreError> {
+    if let [alone] = group {
+        // No mark: taking it back is taking everything back.
+        return match write(tx, std::slice::from_ref(alone), seal, probe).await {
+            Err(StoreError::Duplicate(table)) => Ok(vec![Err(Refusal::Duplicate { table })]),
+            result => result,
         };
-        if !ours {
-            return Ok(Err(Refusal::TailMoved));
-        }
-        let (entries, head) =
-            seal.link(head.as_ref(), &batch.audit).map_err(|error| StoreError::Other(error.to_string()))?;
-        tx.write(crate::records::AuditEntry::TABLE, entries.iter().map(Record::row).collect()).await?;
-        tx.write(AuditHead::TABLE, vec![head.row()]).await?;
     }
-    let commit = Commit { seq: Seq(None), id: batch.id(), at: batch.at() };
-    tx.write(Commit::TABLE, vec![commit.row()]).await?;
-    Ok(Ok(Written::Now))
+    let mut outcomes = Vec::with_capacity(group.len());
+    for set in independent(group) {
+        tx.mark().await?;
+        match write(tx, set, seal, probe).await {
+            // Nobody knows whose row it was: each is tried alone.
+            Err(StoreError::Duplicate(_)) => {
+                tx.take_back().await?;
+                for batch in set {
+                    outcomes.push(write_marked(tx, batch, seal, probe).await?);
+                }
+            }
+            result => outcomes.extend(result?),
+        }
+    }
+    Ok(outcomes)
 }
 
-/// Rows of one table are written by one statement, in the order they were put in. Where a key comes
-/// twice in a batch (a projection that moved twice), the last one stands.
-fn by_table(batch: &Batch) -> Vec<(&'static Table, Vec<Row>)> {
-    let mut tables: Vec<(&'static Table, Vec<Row>)> = Vec::new();
-    for (table, row) in &batch.rows {
-        let at = tables.iter().position(|(known, _)| known.name == table.name).unwrap_or_else(|| {
-            tables.push((table, Vec::new()));
-            tables.len() - 1
-        });
-        let Some((_, rows)) = tables.get_mut(at) else { continue };
-        if table.write == crate::table::Write::Replace {
-            rows.retain(|earlier| key_of(table, earlier) != key_of(table, row));
+async fn write_marked(
+    tx: &mut impl Tx,
+    batch: &Batch,
+    seal: &Seal,
+    probe: &dyn Probe,
+) -> Result<Outcome, StoreError> {
+    tx.mark().await?;
+    match write(tx, std::slice::from_ref(batch), seal, probe).await {
+        Err(StoreError::Duplicate(table)) => {
+            tx.take_back().await?;
+            Ok(Err(Refusal::Duplicate { table }))
         }
-        rows.push(row.clone());
+        result => Ok(result?.pop().unwrap_or(Ok(Written::Now))),
     }
-    tables
+}
+
+/// Writes those of the batches whose conditions hold.
+async fn write(
+    tx: &mut impl Tx,
+    set: &[Batch],
+    seal: &Seal,
+    probe: &dyn Probe,
+) -> Result<Vec<Outcome>, StoreError> {
+    let facts = Facts::gather(tx, set).await?;
+    let tail =
+        if set.iter().any(|batch| !batch.audit.is_empty()) { Some(tail(tx, seal).await?) } else { None };
+    let outcomes: Vec<Outcome> = set
+        .iter()
+        .map(|batch| match &tail {
+            Some(Err(refusal)) if !batch.audit.is_empty() => facts.judge(batch).and(Err(refusal.clone())),
+            _ => facts.judge(batch),
+        })
+        .collect();
+    let accepted: Vec<&Batch> = set
+        .iter()
+        .zip(&outcomes)
+        .filter(|(_, outcome)| **outcome == Ok(Written::Now))
+        .map(|(batch, _)| batch)
+        .collect();
+    if accepted.is_empty() {
+        return Ok(outcomes);
+    }
+    for (table, rows) in rows_by_table(&accepted) {
+        put(tx, table, &rows, probe).await?;
+    }
+    let entries: Vec<_> = accepted.iter().flat_map(|batch| &batch.audit).collect();
+    if let Some(Ok(head)) = tail.filter(|_| !entries.is_empty()) {
+        let linked = seal.link(head.as_ref(), entries);
+        let (entries, head) = linked.map_err(|error| StoreError::Other(error.to_string()))?;
+        put_records(tx, &entries, probe).await?;
+        put_records(tx, &[head], probe).await?;
+    }
+    let commits: Vec<Commit> =
+        accepted.iter().map(|batch| Commit { seq: Seq(None), id: batch.id(), at: batch.at() }).collect();
+    put_records(tx, &commits, probe).await?;
+    Ok(outcomes)
+}
+
+async fn put_records<T: Record>(
+    tx: &mut impl Tx,
+    records: &[T],
+    probe: &dyn Probe,
+) -> Result<(), StoreError> {
+    let rows: Vec<Row> = records.iter().map(Record::row).collect();
+    put(tx, T::TABLE, &rows.iter().collect::<Vec<_>>(), probe).await
+}
+
+async fn put(
+    tx: &mut impl Tx,
+    table: &'static Table,
+    rows: &[&Row],
+    probe: &dyn Probe,
+) -> Result<(), StoreError> {
+    probe.reached(Point::Writing { table: table.name });
+    tx.write(table, rows).await
+}
+
+/// Where the audit goes on. Going on from a head that somebody else moved or took away would put our seal on their
+/// work.
+async fn tail(tx: &mut impl Tx, seal: &Seal) -> Result<Result<Option<AuditHead>, Refusal>, StoreError> {
+    let heads = tx.select(&Select::<AuditHead>::all().query).await?;
+    let heads = heads.into_iter().map(AuditHead::from_row).collect::<Result<Vec<_>, _>>()?;
+    let (ours, others): (Vec<_>, Vec<_>) = heads.into_iter().partition(|head| head.stream == seal.stream());
+    match ours.into_iter().next() {
+        Some(head) if seal.made(&head) => Ok(Ok(Some(head))),
+        Some(_) => Ok(Err(Refusal::TailMoved)),
+        None if !tx
+            .select(&Select::<AuditEntry>::by("stream", &seal.stream()).limit(1).query)
+            .await?
+            .is_empty() =>
+        {
+            Ok(Err(Refusal::TailMoved))
+        }
+        None => match others.first() {
+            Some(other) => Ok(Err(Refusal::OtherHouse { stream: other.stream })),
+            None if tx.select(&Select::<Commit>::all().limit(1).query).await?.is_empty() => Ok(Ok(None)),
+            None => Ok(Err(Refusal::TailMoved)),
+        },
+    }
 }
 
 /// The cells of a row that make up its key.
@@ -139,24 +248,4 @@ fn by_table(batch: &Batch) -> Vec<(&'static Table, Vec<Row>)> {
 pub fn key_of(table: &Table, row: &Row) -> Vec<Value> {
     let cells = table.key.iter().filter_map(|column| table.position(column).and_then(|at| row.get(at)));
     cells.cloned().collect()
-}
-
-async fn holds(tx: &mut impl Tx, expect: &Expect) -> Result<Result<(), Refusal>, StoreError> {
-    match expect {
-        Expect::EpochIs { subject, epoch } => epoch_is(tx, subject, *epoch).await,
-        Expect::Absent { table, column, value } => {
-            let filters = vec![Filter { column, op: Op::Eq, value: value.clone() }];
-            let query = Query { table, filters, order: None, limit: Some(1) };
-            let absent = tx.select(&query).await?.is_empty();
-            Ok(if absent { Ok(()) } else { Err(Refusal::Present { table: table.name, column }) })
-        }
-    }
-}
-
-async fn epoch_is(tx: &mut impl Tx, subject: &str, expected: u64) -> Result<Result<(), Refusal>, StoreError> {
-    let rows = tx.select(&Select::<Lease>::by("subject", &subject.to_owned()).query).await?;
-    let lease = rows.into_iter().next().map(Lease::from_row).transpose()?;
-    let found = lease.map_or(0, |lease| lease.epoch);
-    let refusal = || Refusal::Fenced { subject: subject.into(), expected, found };
-    Ok(if found == expected { Ok(()) } else { Err(refusal()) })
 }

@@ -51,6 +51,11 @@ codes! {
     WORKSPACE = 4015;
     OUTPUT = 4016;
     INPUT = 4017;
+    DATABASE_AWAY = 4018;
+    DATABASE_CROWDED = 4019;
+    DATABASE_DENIED = 4020;
+    DATABASE_OLD = 4021;
+    OTHER_HOUSE = 4022;
     INTERNAL = 4099;
     UNMET = 5001;
 }
@@ -153,12 +158,16 @@ impl From<&StoreError> for Problem {
             StoreError::ReadOnly(_) => problem(Code::HOUSE),
             StoreError::Corrupt(_) => problem(Code::DATABASE_DAMAGED),
             StoreError::Newer { .. } => problem(Code::DATABASE_NEWER).safe("the database was not touched"),
-            StoreError::Foreign => problem(Code::DATABASE_FOREIGN).safe("the file was not touched"),
+            StoreError::Foreign(_) => problem(Code::DATABASE_FOREIGN).safe("nothing was touched"),
             StoreError::Busy => problem(Code::DATABASE_BUSY).safe("nothing was written"),
-            StoreError::Unreachable(_)
-            | StoreError::Other(_)
-            | StoreError::BadCell(_)
-            | StoreError::Duplicate(_) => problem(Code::DATABASE),
+            StoreError::Unreachable(_) | StoreError::Lost(_) => problem(Code::DATABASE_AWAY)
+                .safe("what was acknowledged is safe; nothing half-written is left"),
+            StoreError::Crowded(_) => problem(Code::DATABASE_CROWDED).safe("nothing was written"),
+            StoreError::Denied(_) => problem(Code::DATABASE_DENIED).safe("nothing was written"),
+            StoreError::TooOld { .. } => problem(Code::DATABASE_OLD).safe("the database was not touched"),
+            StoreError::Other(_) | StoreError::BadCell(_) | StoreError::Duplicate(_) => {
+                problem(Code::DATABASE)
+            }
         }
         .remedy("regent doctor")
     }
@@ -178,6 +187,11 @@ impl From<CommitError> for Problem {
                 Self::new(Code::TAIL_MOVED, Refusal::TailMoved.to_string())
                     .safe("nothing was written")
                     .remedy("regent audit verify")
+            }
+            CommitError::Refused(refusal @ Refusal::OtherHouse { .. }) => {
+                Self::new(Code::OTHER_HOUSE, refusal.to_string())
+                    .safe("nothing was written")
+                    .remedy("regent explain R4022")
             }
             CommitError::Refused(refusal @ Refusal::Fenced { .. }) => {
                 Self::new(Code::DRIVEN_ELSEWHERE, refusal.to_string())

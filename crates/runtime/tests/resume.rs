@@ -31,7 +31,7 @@ impl Probe for Mortal {
                 }
             }
             Point::Running { tool, .. } => self.ran.lock().expect("not poisoned").push(tool.to_owned()),
-            Point::Committing | Point::Committed | Point::Ran { .. } => {}
+            _ => {}
         }
     }
 }

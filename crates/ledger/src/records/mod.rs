@@ -9,6 +9,7 @@ mod agent_task;
 mod audit;
 mod blob;
 mod commit;
+mod duty;
 mod entity;
 mod event;
 mod identity;
@@ -20,12 +21,14 @@ mod salt;
 mod task_step;
 mod tool_call;
 mod vpol;
+mod watermark;
 
 pub use access::Access;
 pub use agent_task::AgentTask;
 pub use audit::{AuditEntry, AuditHead};
 pub use blob::Blob;
 pub use commit::Commit;
+pub use duty::Duty;
 pub use entity::{Entity, EntityKind};
 pub use event::Event;
 pub use identity::Identity;
@@ -37,11 +40,12 @@ pub use salt::{Salt, SaltBytes};
 pub use task_step::TaskStep;
 pub use tool_call::{CallStatus, ToolCall};
 pub use vpol::Vpol;
+pub use watermark::Watermark;
 
 use crate::table::{Record, Table};
 
 /// Every table there is, in the order in which they may be copied.
-pub const TABLES: [&Table; 17] = [
+pub const TABLES: [&Table; 19] = [
     Commit::TABLE,
     Blob::TABLE,
     Salt::TABLE,
@@ -50,10 +54,12 @@ pub const TABLES: [&Table; 17] = [
     Place::TABLE,
     Origin::TABLE,
     Event::TABLE,
+    Watermark::TABLE,
     Vpol::TABLE,
     Reason::TABLE,
     Access::TABLE,
     Lease::TABLE,
+    Duty::TABLE,
     AgentTask::TABLE,
     TaskStep::TABLE,
     ToolCall::TABLE,

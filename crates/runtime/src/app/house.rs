@@ -147,10 +147,18 @@ impl App {
             Ok(ledger) => ledger,
             Err(problem) => return vec![bad("ledger", problem)],
         };
-        let ledger = match ledger.describe().await {
-            Ok(what) => ok("ledger", what),
+        let described = match ledger.describe().await {
+            Ok(described) => described,
             Err(error) => return vec![bad("ledger", error.into())],
         };
+        let warn = |what| Finding {
+            name: "ledger",
+            state: State::Warn,
+            what,
+            remedy: Some("docs/ledger.md, \"PostgreSQL\"".into()),
+        };
+        let mut findings = vec![ok("ledger", described.what)];
+        findings.extend(described.warnings.into_iter().map(warn));
         let audit = match self.audit_verify().await {
             Ok(report) if report.consistent => ok("audit", format!("{} entries, consistent", report.entries)),
             Ok(report) => {
@@ -159,7 +167,8 @@ impl App {
             }
             Err(problem) => bad("audit", problem),
         };
-        vec![ledger, audit]
+        findings.push(audit);
+        findings
     }
 
     /// # Errors

@@ -1,0 +1,19 @@
+-- The ground: adapters' watermarks, the house's duties, and at most one owner.
+
+CREATE TABLE watermarks (
+    adapter text COLLATE "C" NOT NULL,
+    account text COLLATE "C" NOT NULL,
+    position text COLLATE "C" NOT NULL,
+    at timestamptz NOT NULL,
+    PRIMARY KEY (adapter, account)
+);
+
+CREATE TABLE duties (
+    name text COLLATE "C" NOT NULL PRIMARY KEY,
+    next_due timestamptz NOT NULL,
+    last_run timestamptz,
+    outcome text COLLATE "C",
+    runs bigint NOT NULL
+);
+
+CREATE UNIQUE INDEX entities_one_owner ON entities (is_owner) WHERE is_owner = 1;

@@ -1,0 +1,110 @@
+//! The schema: looked at before anything is touched, then brought forward in one transaction.
+
+use ledger::store::{Described, StoreError};
+use sqlx::postgres::PgConnection;
+use sqlx::{AssertSqlSafe, Connection as _};
+
+use super::errors::failure;
+use super::{SCHEMA, WRITER};
+
+/// Forward only; the same numbers and names as SQLite's.
+const MIGRATIONS: [(&str, &str); 2] = [
+    ("first walk", include_str!("../../migrations/postgres/0001_first_walk.sql")),
+    ("the ground", include_str!("../../migrations/postgres/0002_the_ground.sql")),
+];
+const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;
+
+const OLDEST: i64 = 150_000;
+const OLDEST_NAME: &str = "PostgreSQL 15";
+
+/// What is there, by one question, before anything is touched: the server, us, and the schema if there is one.
+const LOOK: &str = "
+    SELECT current_setting('server_version_num')::bigint AS number,
+           current_setting('server_version') AS version,
+           current_user::text AS me,
+           pg_is_in_recovery() AS standby,
+           (SELECT nspowner::regrole::text FROM pg_namespace WHERE nspname = $1) AS owner,
+           (SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = $1) AS mine,
+           (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+             WHERE n.nspname = $1) AS relations,
+           EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+             WHERE n.nspname = $1 AND c.relname = 'schema_migrations') AS ours";
+
+type Look = (i64, String, String, bool, Option<String>, Option<bool>, i64, bool);
+
+pub(super) async fn migrate(connection: &mut PgConnection) -> Result<(), StoreError> {
+    let look = sqlx::query_as(LOOK).bind(SCHEMA).fetch_one(&mut *connection).await.map_err(failure)?;
+    let (number, version, me, standby, owner, mine, relations, ours): Look = look;
+    if number < OLDEST {
+        return Err(StoreError::TooOld { found: format!("PostgreSQL {version}"), needed: OLDEST_NAME });
+    }
+    if !ours && relations > 0 {
+        return Err(StoreError::Foreign(format!("its schema `{SCHEMA}` holds tables of somebody else")));
+    }
+    let found = if ours { newest(connection).await? } else { 0 };
+    if found > KNOWN {
+        return Err(StoreError::Newer { found, known: KNOWN });
+    }
+    if found == KNOWN {
+        return Ok(());
+    }
+    if standby {
+        return Err(StoreError::ReadOnly("the server is a standby; name the primary".into()));
+    }
+    if let (Some(owner), Some(false)) = (owner, mine) {
+        let what = format!("its schema `{SCHEMA}` belongs to `{owner}`, and `{me}` may not change it");
+        return Err(StoreError::Denied(what));
+    }
+    bring_forward(connection).await
+}
+
+async fn newest(connection: &mut PgConnection) -> Result<i64, StoreError> {
+    let newest = sqlx::query_scalar("SELECT coalesce(max(number), 0) FROM brainframe.schema_migrations");
+    newest.fetch_one(connection).await.map_err(failure)
+}
+
+/// Under the writers' lock the number is read again: another process may have been faster.
+async fn bring_forward(connection: &mut PgConnection) -> Result<(), StoreError> {
+    const MAKE: &str = "CREATE SCHEMA IF NOT EXISTS brainframe;
+        CREATE TABLE IF NOT EXISTS brainframe.schema_migrations (
+            number bigint PRIMARY KEY, name text NOT NULL, at timestamptz NOT NULL DEFAULT now());
+        SET LOCAL search_path = brainframe;";
+    let mut tx = connection.begin().await.map_err(failure)?;
+    let locked = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(WRITER).execute(&mut *tx).await;
+    locked.map_err(failure)?;
+    sqlx::raw_sql(MAKE).execute(&mut *tx).await.map_err(failure)?;
+    let found = newest(&mut tx).await?;
+    for (number, (name, sql)) in (1_i64..).zip(MIGRATIONS).filter(|(number, _)| *number > found) {
+        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *tx).await.map_err(failure)?;
+        let done = sqlx::query("INSERT INTO schema_migrations (number, name) VALUES ($1, $2)");
+        done.bind(number).bind(name).execute(&mut *tx).await.map_err(failure)?;
+    }
+    tx.commit().await.map_err(failure)
+}
+
+pub(super) async fn describe(connection: &mut PgConnection) -> Result<Described, StoreError> {
+    const WHAT: &str = "
+        SELECT current_setting('server_version'), current_setting('fsync') = 'on',
+               current_setting('full_page_writes') = 'on',
+               (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
+               EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector')";
+    let (version, fsync, whole_pages, vector, available): (String, bool, bool, Option<String>, bool) =
+        sqlx::query_as(WHAT).fetch_one(connection).await.map_err(failure)?;
+    let vector = match (vector, available) {
+        (Some(version), _) => format!("pgvector {version}"),
+        (None, true) => "pgvector can be installed".into(),
+        (None, false) => "no pgvector, the plain fallback is used".into(),
+    };
+    let mut warnings = Vec::new();
+    if !fsync {
+        warnings.push(
+            "the server runs with fsync = off: a crash of its machine loses what was acknowledged".into(),
+        );
+    }
+    if !whole_pages {
+        warnings.push(
+            "the server runs with full_page_writes = off: a crash of its machine may tear pages".into(),
+        );
+    }
+    Ok(Described { what: format!("PostgreSQL {version}, schema {KNOWN}, {vector}"), warnings })
+}

@@ -1,0 +1,279 @@
+//! PostgreSQL, 15 or newer: the same behaviour as SQLite, for more than one machine.
+//!
+//! Everything stands in the schema `brainframe`. A writing transaction begins by taking one lock, so that there is
+//! one writer at a time, as in SQLite: INVARIANT (one-writer) of `ledger::store`. Whoever holds it and falls silent
+//! is put out by the server after a few seconds.
+//!
+//! A connection that breaks is made again, and what was under way is tried again for a while: always safe, because a
+//! batch is written once whatever happens. If it broke in the middle of a commit, the next try finds the batch there.
+
+mod cells;
+mod errors;
+mod migrate;
+
+use std::future::Future;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::probe::Probe;
+use ledger::Seal;
+use ledger::batch::Batch;
+use ledger::query::Query;
+use ledger::store::{Described, Outcome, Store, StoreError, Tx, Written, any_written, apply};
+use ledger::table::Table;
+use ledger::value::{Row, Value};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
+use sqlx::{AssertSqlSafe, Connection as _};
+use tokio::sync::Mutex;
+
+use crate::sql;
+use errors::failure;
+
+/// The schema that holds everything.
+pub(crate) const SCHEMA: &str = "brainframe";
+/// The name of the writers' lock: "regent".
+const WRITER: i64 = 0x7265_6765_6E74;
+/// How long to wait for another writer.
+const LOCK: &str = "10s";
+/// How long a transaction may be silent before the server ends it: less than others wait for its lock.
+const SILENCE: &str = "5s";
+/// How long one attempt may take in all, should the server not answer at all.
+const ATTEMPT: Duration = Duration::from_secs(30);
+/// How long to wait between attempts; together as long as SQLite waits for a locked file.
+const PAUSES: [Duration; 8] = [
+    Duration::from_millis(50),
+    Duration::from_millis(100),
+    Duration::from_millis(250),
+    Duration::from_millis(600),
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(3),
+    Duration::from_secs(3),
+];
+/// Connections that read; one more writes.
+const READERS: u32 = 4;
+/// Statements that stay prepared, per connection.
+const PREPARED: usize = 512;
+
+#[derive(Debug)]
+pub struct PostgresStore {
+    options: PgConnectOptions,
+    writer: Mutex<Option<PgConnection>>,
+    readers: PgPool,
+}
+
+impl PostgresStore {
+    /// Connects, and brings the schema up to date. A schema that is not ours, or is from a newer program, is left
+    /// untouched.
+    ///
+    /// # Errors
+    /// If the server cannot be reached, does not let us in, is too old, or its schema is not ours.
+    pub async fn open(url: &str) -> Result<Self, StoreError> {
+        let options: PgConnectOptions =
+            url.parse().map_err(|error: sqlx::Error| StoreError::Unreachable(error.to_string()))?;
+        let options = options.application_name("regent").statement_cache_capacity(PREPARED).options([
+            ("search_path", format!("{SCHEMA},public").as_str()),
+            ("lock_timeout", LOCK),
+            ("idle_in_transaction_session_timeout", SILENCE),
+        ]);
+        let mut connection = retried(is_opening, || connect(&options)).await?;
+        migrate::migrate(&mut connection).await?;
+        let readers = PgPoolOptions::new()
+            .max_connections(READERS)
+            .acquire_timeout(Duration::from_secs(10))
+            .test_before_acquire(false)
+            .connect_lazy_with(options.clone());
+        Ok(Self { options, writer: Mutex::new(Some(connection)), readers })
+    }
+
+    /// One attempt. `sent` remembers what was under way when the commit was sent.
+    async fn attempt(
+        &self,
+        group: &[Batch],
+        seal: &Seal,
+        probe: &dyn Probe,
+        sent: &mut Vec<Outcome>,
+    ) -> Result<Vec<Outcome>, StoreError> {
+        let mut writer = self.writer.lock().await;
+        // Taken out: whatever breaks, breaks with the connection, and only a good one is put back.
+        let mut connection = match writer.take() {
+            Some(connection) => connection,
+            None => connect(&self.options).await?,
+        };
+        let mut tx = connection.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await.map_err(failure)?;
+        let locked = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(WRITER).execute(&mut *tx).await;
+        locked.map_err(failure)?;
+        let outcomes = apply(&mut OpenTx(&mut tx), group, seal, probe).await?;
+        if any_written(&outcomes) {
+            sent.clone_from(&outcomes);
+            tx.commit().await.map_err(failure)?;
+        } else {
+            tx.rollback().await.map_err(failure)?;
+        }
+        *writer = Some(connection);
+        Ok(outcomes)
+    }
+}
+
+async fn connect(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
+    // A server that forgets what it acknowledged is no ledger; whoever runs it may ask for more, not for less.
+    const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false) \
+                           WHERE current_setting('synchronous_commit') = 'off'";
+    let mut connection = within(PgConnection::connect_with(options)).await?;
+    within(sqlx::query(DURABLE).execute(&mut connection)).await?;
+    Ok(connection)
+}
+
+async fn within<T>(work: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, StoreError> {
+    let silent = |_elapsed| StoreError::Lost(format!("no answer within {} s", ATTEMPT.as_secs()));
+    tokio::time::timeout(ATTEMPT, work).await.map_err(silent)?.map_err(failure)
+}
+
+/// Tries again while the failure is of a kind that may pass.
+async fn retried<T, F: Future<Output = Result<T, StoreError>>>(
+    passes: fn(&StoreError) -> bool,
+    mut attempt: impl FnMut() -> F,
+) -> Result<T, StoreError> {
+    for pause in PAUSES {
+        match attempt().await {
+            Err(error) if passes(&error) => tokio::time::sleep(pause).await,
+            done => return done,
+        }
+    }
+    attempt().await
+}
+
+/// While opening, a server that is not there is said so at once; one that starts or is full is waited for.
+const fn is_opening(error: &StoreError) -> bool {
+    matches!(error, StoreError::Crowded(_) | StoreError::Lost(_))
+}
+
+/// While working, a server that is gone may come back.
+const fn may_pass(error: &StoreError) -> bool {
+    matches!(error, StoreError::Crowded(_) | StoreError::Lost(_) | StoreError::Unreachable(_))
+}
+
+#[async_trait]
+impl Store for PostgresStore {
+    async fn transact(
+        &self,
+        group: &[Batch],
+        seal: &Seal,
+        probe: &dyn Probe,
+    ) -> Result<Vec<Outcome>, StoreError> {
+        let mut sent = Vec::new();
+        let mut pauses = PAUSES.iter();
+        loop {
+            let before = std::mem::take(&mut sent);
+            let attempt = tokio::time::timeout(ATTEMPT, self.attempt(group, seal, probe, &mut sent)).await;
+            let attempt = attempt.unwrap_or_else(|_elapsed| Err(StoreError::Lost("no answer".into())));
+            match (attempt, pauses.next()) {
+                (Ok(outcomes), _) => return Ok(ours(outcomes, &before)),
+                (Err(error), Some(pause)) if may_pass(&error) => {
+                    if sent.is_empty() {
+                        sent = before;
+                    }
+                    tokio::time::sleep(*pause).await;
+                }
+                (Err(error), _) => return Err(error),
+            }
+        }
+    }
+
+    async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
+        let (sql, parameters) = sql::select(query);
+        let rows = retried(may_pass, || {
+            let statement = cells::bind_all(&sql, parameters.iter().copied());
+            within(statement.fetch_all(&self.readers))
+        })
+        .await;
+        match rows {
+            Ok(rows) => cells::decode_all(query.table, &rows),
+            // The pool knows only that it waited; the server knows why.
+            Err(error) if may_pass(&error) => Err(connect(&self.options).await.err().unwrap_or(error)),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn describe(&self) -> Result<Described, StoreError> {
+        migrate::describe(&mut connect(&self.options).await?).await
+    }
+
+    async fn upkeep(&self) -> Result<(), StoreError> {
+        // The server does it by itself (autovacuum); after much was written at once it may be behind.
+        let sql = AssertSqlSafe(
+            ledger::records::TABLES
+                .iter()
+                .map(|table| format!("ANALYZE \"{}\";", table.name))
+                .collect::<String>(),
+        );
+        let mut connection = connect(&self.options).await?;
+        sqlx::raw_sql(sql).execute(&mut connection).await.map(drop).map_err(failure)
+    }
+}
+
+/// A batch that an earlier attempt of ours had sent, and that is found to be there now, is the one we wrote: the
+/// connection broke after the commit. `before` was found under the writers' lock, so it was not there until then.
+fn ours(outcomes: Vec<Outcome>, before: &[Outcome]) -> Vec<Outcome> {
+    let before = before.iter().map(Some).chain(std::iter::repeat(None));
+    let outcome = |(now, before): (Outcome, Option<&Outcome>)| match (&now, before) {
+        (Ok(Written::Before), Some(Ok(Written::Now))) => Ok(Written::Now),
+        _ => now,
+    };
+    outcomes.into_iter().zip(before).map(outcome).collect()
+}
+
+struct OpenTx<'a>(&'a mut PgConnection);
+
+impl Tx for OpenTx<'_> {
+    async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
+        let (sql, parameters) = sql::select(query);
+        let rows = cells::bind_all(&sql, parameters).fetch_all(&mut *self.0).await;
+        cells::decode_all(query.table, &rows.map_err(failure)?)
+    }
+
+    async fn write(&mut self, table: &'static Table, rows: &[&Row]) -> Result<(), StoreError> {
+        for portion in sql::portions(table, rows) {
+            let cells = portion.iter().flat_map(|row| {
+                table.given().map(|(at, column)| (column.kind, row.get(at).unwrap_or(&Value::Null)))
+            });
+            let written =
+                cells::bind_typed(&sql::insert(table, portion.len()), cells).execute(&mut *self.0).await;
+            written.map_err(|error| match errors::is_duplicate(&error) {
+                true => StoreError::Duplicate(table.name),
+                false => failure(error),
+            })?;
+        }
+        Ok(())
+    }
+
+    async fn mark(&mut self) -> Result<(), StoreError> {
+        sqlx::raw_sql("SAVEPOINT mark").execute(&mut *self.0).await.map(drop).map_err(failure)
+    }
+
+    async fn take_back(&mut self) -> Result<(), StoreError> {
+        sqlx::raw_sql("ROLLBACK TO mark").execute(&mut *self.0).await.map(drop).map_err(failure)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Written, ours};
+    use ledger::Refusal;
+
+    #[test]
+    fn a_commit_whose_answer_was_lost_is_ours_and_only_that() {
+        let refused = || Err(Refusal::TailMoved);
+        let table = [
+            (Ok(Written::Before), vec![], Ok(Written::Before)),
+            (Ok(Written::Before), vec![Ok(Written::Now)], Ok(Written::Now)),
+            (Ok(Written::Before), vec![Ok(Written::Before)], Ok(Written::Before)),
+            (Ok(Written::Before), vec![refused()], Ok(Written::Before)),
+            (Ok(Written::Now), vec![Ok(Written::Now)], Ok(Written::Now)),
+            (refused(), vec![Ok(Written::Now)], refused()),
+        ];
+        for (now, before, outcome) in table {
+            assert_eq!(ours(vec![now.clone()], &before), [outcome], "{now:?} after {before:?}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Batches that wait together: which of them can be looked at together, what is known about their conditions, and
+//! which rows they write. Pure, but for gathering the facts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::batch::{Batch, Expect, Refusal};
+use crate::query::{Filter, Query, Select, Test};
+use crate::records::{Commit, Lease};
+use crate::store::{Outcome, StoreError, Tx, Written, key_of};
+use crate::table::{Record, Table, Write};
+use crate::value::{Cell as _, Row, Value};
+
+/// The group cut into runs in which no batch depends on an earlier one of the same run.
+pub(crate) fn independent(group: &[Batch]) -> impl Iterator<Item = &[Batch]> {
+    let mut rest = group;
+    std::iter::from_fn(move || {
+        let (first, others) = rest.split_first()?;
+        let mut run = vec![first];
+        for batch in others {
+            if run.iter().any(|earlier| depends(batch, earlier)) {
+                break;
+            }
+            run.push(batch);
+        }
+        let (set, after) = rest.split_at_checked(run.len())?;
+        rest = after;
+        Some(set)
+    })
+}
+
+/// Whether what `earlier` writes has a say in a condition of `batch`.
+fn depends(batch: &Batch, earlier: &Batch) -> bool {
+    let writes = |table: &Table, column: &str, value: &Value| {
+        let mut rows = earlier.rows.iter().filter(|(written, _)| written.name == table.name);
+        rows.any(|(table, row)| table.position(column).and_then(|at| row.get(at)) == Some(value))
+    };
+    let leased = |subject: &str| writes(Lease::TABLE, "subject", &Value::Text(subject.to_owned()));
+    batch.id() == earlier.id()
+        || batch.fences.iter().any(|fence| leased(&fence.subject))
+        || batch.expects.iter().any(|expect| match expect {
+            Expect::EpochIs { subject, .. } => leased(subject),
+            Expect::Absent { table, column, value } => writes(table, column, value),
+        })
+}
+
+/// What the conditions of a set of batches are measured against, asked for by one question per kind.
+pub(crate) struct Facts {
+    written: BTreeSet<Value>,
+    epochs: BTreeMap<String, u64>,
+    present: BTreeSet<(&'static str, &'static str, Value)>,
+}
+
+impl Facts {
+    pub(crate) async fn gather(tx: &mut impl Tx, set: &[Batch]) -> Result<Self, StoreError> {
+        let ids: Vec<_> = set.iter().map(Batch::id).collect();
+        let written = tx.select(&Select::<Commit>::any_of("id", &ids).query).await?;
+        let written = written.into_iter().map(|row| Ok(Commit::from_row(row)?.id.to_value()));
+        let written = written.collect::<Result<_, StoreError>>()?;
+
+        let subjects: BTreeSet<String> = set.iter().flat_map(subjects).map(str::to_owned).collect();
+        let mut epochs = BTreeMap::new();
+        if !subjects.is_empty() {
+            for row in tx.select(&Select::<Lease>::any_of("subject", &subjects).query).await? {
+                let lease = Lease::from_row(row)?;
+                epochs.insert(lease.subject, lease.epoch);
+            }
+        }
+
+        let mut present = BTreeSet::new();
+        for ((_, column), (table, values)) in absences(set) {
+            let filters = vec![Filter { column, test: Test::AnyOf(values) }];
+            for row in tx.select(&Query { table, filters, order: None, limit: None }).await? {
+                let cell = table.position(column).and_then(|at| row.into_iter().nth(at));
+                present.extend(cell.map(|cell| (table.name, column, cell)));
+            }
+        }
+        Ok(Self { written, epochs, present })
+    }
+
+    pub(crate) fn judge(&self, batch: &Batch) -> Outcome {
+        if self.written.contains(&batch.id().to_value()) {
+            return Ok(Written::Before);
+        }
+        for fence in &batch.fences {
+            self.epoch_is(&fence.subject, fence.epoch)?;
+        }
+        for expect in &batch.expects {
+            match expect {
+                Expect::EpochIs { subject, epoch } => self.epoch_is(subject, *epoch)?,
+                Expect::Absent { table, column, value } => {
+                    if self.present.contains(&(table.name, *column, value.clone())) {
+                        return Err(Refusal::Present { table: table.name, column });
+                    }
+                }
+            }
+        }
+        Ok(Written::Now)
+    }
+
+    fn epoch_is(&self, subject: &str, expected: u64) -> Result<(), Refusal> {
+        let found = self.epochs.get(subject).copied().unwrap_or(0);
+        let refusal = || Refusal::Fenced { subject: subject.into(), expected, found };
+        if found == expected { Ok(()) } else { Err(refusal()) }
+    }
+}
+
+fn subjects(batch: &Batch) -> impl Iterator<Item = &str> {
+    let expected = batch.expects.iter().filter_map(|expect| match expect {
+        Expect::EpochIs { subject, .. } => Some(subject.as_str()),
+        Expect::Absent { .. } => None,
+    });
+    batch.fences.iter().map(|fence| fence.subject.as_str()).chain(expected)
+}
+
+type Absences = BTreeMap<(&'static str, &'static str), (&'static Table, Vec<Value>)>;
+
+/// The values that must not be there, by table and column.
+fn absences(set: &[Batch]) -> Absences {
+    let mut absences = Absences::new();
+    for expect in set.iter().flat_map(|batch| &batch.expects) {
+        if let Expect::Absent { table, column, value } = expect {
+            let (_, values) = absences.entry((table.name, column)).or_insert_with(|| (table, Vec::new()));
+            values.push(value.clone());
+        }
+    }
+    absences
+}
+
+/// Rows of one table are written by one statement, in the order they were put in. Where a key comes twice (a
+/// projection that moved twice), the last one stands.
+pub(crate) fn rows_by_table<'a>(batches: &[&'a Batch]) -> Vec<(&'static Table, Vec<&'a Row>)> {
+    let mut tables: Vec<(&'static Table, Vec<&Row>)> = Vec::new();
+    for (table, row) in batches.iter().flat_map(|batch| &batch.rows) {
+        match tables.iter_mut().find(|(known, _)| known.name == table.name) {
+            Some((_, rows)) => rows.push(row),
+            None => tables.push((table, vec![row])),
+        }
+    }
+    for (table, rows) in tables.iter_mut().filter(|(table, _)| table.write == Write::Replace) {
+        let mut seen = BTreeSet::new();
+        rows.reverse();
+        rows.retain(|row| seen.insert(key_of(table, row)));
+        rows.reverse();
+    }
+    tables
+}
