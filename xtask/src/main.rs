@@ -1,7 +1,7 @@
 //! The repository's own tasks, started as `cargo xtask <task>`.
 //!
-//! It depends on none of our crates, so that it says what is wrong even when they do not compile. Start reading at
-//! `test.rs` (what runs and how it is judged), `suites.rs` (what there is to run), `tidy/mod.rs` (the rules of the house).
+//! Of our crates it depends on `services` alone, which depends on none, so that it says what is wrong even when they do not
+//! compile. Start reading at `test.rs` (what runs and how it is judged), `suites.rs` (what there is to run), `tidy/mod.rs` (the rules of the house).
 
 #![expect(
     clippy::disallowed_methods,
@@ -18,6 +18,7 @@ mod count;
 mod interrupt;
 mod job;
 mod needs;
+mod packages;
 mod suites;
 mod table;
 mod test;

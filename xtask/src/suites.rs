@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use anyhow::bail;
+use services::{Flavour, PGSERVER, POSTGRES_14, Postgres};
 
 use crate::job::Job;
-use crate::needs::{From, Need, is_there};
-use crate::{count, tidy, two_commands};
+use crate::needs::{From, Need, Probe, is_there};
+use crate::{count, packages, tidy, two_commands};
 
 #[derive(Debug)]
 pub(crate) struct Suite {
@@ -31,33 +32,54 @@ pub(crate) const SKIPS_ALLOWED: &[(&str, &str)] = &[
     ("advisories", "the advisory database lies outside the package registries that CI reaches"),
 ];
 
-const GIT: Need = Need { what: "git", probe: &["git", "--version"], from: From::Apt(&["git"]) };
+const GIT: Need = Need { what: "git", probe: Probe::Runs(&["git", "--version"]), from: From::Apt(&["git"]) };
 const RUSTFMT: Need = Need {
     what: "rustfmt",
-    probe: &["cargo", "fmt", "--version"],
+    probe: Probe::Runs(&["cargo", "fmt", "--version"]),
     from: From::Hand("rustup component add rustfmt"),
 };
 const CLIPPY: Need = Need {
     what: "clippy",
-    probe: &["cargo", "clippy", "--version"],
+    probe: Probe::Runs(&["cargo", "clippy", "--version"]),
     from: From::Hand("rustup component add clippy"),
 };
 const CARGO_DENY: Need = Need {
     what: "cargo-deny",
-    probe: &["cargo", "deny", "--version"],
+    probe: Probe::Runs(&["cargo", "deny", "--version"]),
     from: From::Hand("cargo install --locked cargo-deny"),
 };
 const ADVISORY_DATABASE: Need = Need {
     what: "the advisory database",
-    probe: &["cargo", "deny", "fetch", "db"],
+    probe: Probe::Runs(&["cargo", "deny", "fetch", "db"]),
     from: From::Hand("`cargo deny fetch db` needs the network"),
+};
+const POSTGRESQL: Need = Need {
+    what: "PostgreSQL, 15 or newer",
+    probe: Probe::Says(|| Flavour::Plain.is_installed()),
+    from: From::Apt(&[packages::POSTGRESQL]),
+};
+const PGVECTOR: Need = Need {
+    what: "PostgreSQL with pgvector",
+    probe: Probe::Says(|| Flavour::Vector.is_installed()),
+    from: From::Pip(&PGSERVER),
+};
+const OLD_POSTGRESQL: Need = Need {
+    what: "PostgreSQL 14",
+    probe: Probe::Says(|| Flavour::Old.is_installed()),
+    from: From::Npm(&POSTGRES_14),
 };
 
 pub(crate) const ALL: &[Suite] = &[
     Suite { name: "fmt", what: "the formatting", budget: secs(60), needs: &[RUSTFMT], run: fmt },
     Suite { name: "tidy", what: "the rules of the house", budget: secs(120), needs: &[GIT], run: tidy_up },
     Suite { name: "clippy", what: "the lints, as errors", budget: secs(900), needs: &[CLIPPY], run: clippy },
-    Suite { name: "unit", what: "all Rust tests", budget: secs(1500), needs: &[GIT], run: unit },
+    Suite {
+        name: "unit",
+        what: "all Rust tests",
+        budget: secs(1500),
+        needs: &[GIT, POSTGRESQL, PGVECTOR, OLD_POSTGRESQL],
+        run: unit,
+    },
     Suite {
         name: "doc",
         what: "examples, and what must not compile",
@@ -132,8 +154,15 @@ fn clippy(job: &Job) -> anyhow::Result<Ran> {
 }
 
 fn unit(job: &Job) -> anyhow::Result<Ran> {
+    // Stopped when they are dropped; after Ctrl-C, when this process is gone (INVARIANT (no orphans) in `services`).
+    let servers = shared_servers()?;
+    let tests = |args: &[&str]| {
+        let mut command = job.cargo(args);
+        command.envs(servers.iter().map(|(variable, server)| (variable, server.admin_url())));
+        job.run(command)
+    };
     if !is_there(job, &["cargo", "nextest", "--version"]) {
-        let output = job.run(job.cargo(&[
+        let output = tests(&[
             "test",
             "--workspace",
             "--all-features",
@@ -141,15 +170,26 @@ fn unit(job: &Job) -> anyhow::Result<Ran> {
             "--bins",
             "--tests",
             "--no-fail-fast",
-        ]))?;
+        ])?;
         return some_tests(count::tests(&output.stdout), "cargo-nextest is missing: by plain cargo test");
     }
     let mut args = vec!["nextest", "run", "--workspace", "--all-features"];
     if crate::test::in_ci() {
         args.extend(["--profile", "ci"]);
     }
-    let output = job.run(job.cargo(&args))?;
+    let output = tests(&args)?;
     some_tests(count::tests(&output.stderr), "")
+}
+
+/// The servers that the tests share, each with the variable in which they find its URL.
+fn shared_servers() -> anyhow::Result<Vec<(&'static str, Postgres)>> {
+    let mut servers = Vec::new();
+    for flavour in [Flavour::Plain, Flavour::Vector] {
+        if let Some(variable) = flavour.variable() {
+            servers.push((variable, services::start_shared(flavour).map_err(anyhow::Error::msg)?));
+        }
+    }
+    Ok(servers)
 }
 
 /// A runner that found nothing to run has not shown anything.
