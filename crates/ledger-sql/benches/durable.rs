@@ -13,14 +13,14 @@ fn bits(n: u128, salt: u8) -> u128 { let d = Digest::of_parts(&[&n.to_be_bytes()
 fn content(n: u128) -> String { format!("message number {n}: {}", "lorem ipsum dolor sit amet ".repeat(8)) }
 fn batch(n: u128) -> Batch {
     let at = Time::from_micros(1_800_000_000_000_000 + n as i64);
-    let mut b = Batch::new(BatchId::from_bits(bits(n, 0)), at);
+    let mut b = Batch::new(BatchId::from_bits((n << 80) | (bits(n, 0) >> 48)), at);
     let salt = Salt { person: "p-1".into(), salt: SaltBytes::new(Digest::of(b"salt")) };
     let body = Blob::personal(content(n).into_bytes(), &salt);
     let e = Event { seq: Seq(None), id: EventId::from_bits(bits(n, 1)), key: format!("mail:home:{:032x}", bits(n, 2)), adapter: "mail".into(), platform: "mail".into(),
         container_kind: ContainerKind::Dm, place: PlaceId::from_bits(1), sender: IdentityId::from_bits(1), direction: Direction::In, body: body.hash,
-        content_type: "text/plain".into(), metadata: None, occurred_at: at, received_at: at, origin_id: OriginId::from_bits(bits(n, 3)), answers: None };
+        content_type: "text/plain".into(), metadata: None, occurred_at: at, received_at: at, origin_id: OriginId::from_bits((n << 80) | (bits(n, 3) >> 48)), answers: None };
     let o = Origin { id: e.origin_id, origin_type: "message".into(), source_ref: e.id, timestamp: at };
-    b.put(&body).put(&o).put(&e).expect_absent::<Event>("key", &e.key);
+    b.put(&body).put(&o).put(&e).expect_absent::<Event>("id", &e.id);
     b.audit(Entry { at, kind: "event.received".into(), actor: "adapter:mail".into(), subject: e.id.to_string(), trust: None, origin_id: Some(o.id), reason_id: None, vpol_id: None,
         detail: serde_json::json!({"body": e.body, "sender": e.sender, "place": e.place}) });
     b
@@ -61,12 +61,19 @@ async fn main() {
     first.put(&Salt { person: "p-1".into(), salt: SaltBytes::new(Digest::of(b"salt")) });
     first.audit(Entry { at: Time::from_micros(1), kind: "x".into(), actor: "x".into(), subject: "x".into(), trust: None, origin_id: None, reason_id: None, vpol_id: None, detail: serde_json::json!({}) });
     ledger.commit(first).await.unwrap();
-    let n = 12_800;
+    let n = 6_400;
+    let what = std::env::args().nth(1).unwrap_or_default();
+    if let Ok(sql) = std::env::var("SQL") { let mut x = SqliteConnection::connect_with(&SqliteConnectOptions::new().filename(folder.path().join("ours.db"))).await.unwrap(); sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut x).await.unwrap(); }
+    let io = || std::fs::read_to_string("/proc/self/io").unwrap().lines().find_map(|l| l.strip_prefix("wchar: ").map(|v| v.parse::<u64>().unwrap())).unwrap();
     for round in 0..8u128 {
-        let b = bare(&mut db, round * 2 * n, n, false).await;
-        let m = bare(&mut db, (round * 2 + 1) * n, n, true).await;
+        let w = io();
+        let b = if what != "ours" { bare(&mut db, round * 2 * n, n, false).await } else { 0. };
+        let wb = io() - w; 
+        let m = if what == "" { bare(&mut db, (round * 2 + 1) * n, n, true).await } else { 0. };
         let before = ledger.barriers();
-        let o = ours(&ledger, round * n, n).await;
-        println!("round {round}: bare {b:.0}/s  bare multi {m:.0}/s  ours {o:.0}/s  ratio {:.2} {:.2}  group {:.1}", o / b, o / m, n as f64 / (ledger.barriers() - before) as f64);
+        let w = io();
+        let o = if what != "bare" { ours(&ledger, round * n, n).await } else { 0. };
+        let wo = io() - w;
+        println!("round {round}: bare {b:.0}/s {} B/ev  bare multi {m:.0}/s  ours {o:.0}/s {} B/ev ratio {:.2} {:.2}  group {:.1}", wb / n as u64, wo / n as u64, o / b, o / m, n as f64 / (ledger.barriers() - before).max(1) as f64);
     }
 }

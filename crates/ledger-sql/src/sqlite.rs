@@ -37,6 +37,9 @@ const MIGRATIONS: [&str; 2] = [
 const BUSY: Duration = Duration::from_secs(10);
 /// Connections that read; one more writes.
 const READERS: u32 = 4;
+/// Pages in the log before it is folded into the database: 16 MB. Many small writes touch the same pages again and
+/// again, and the longer the log, the fewer of them are written twice.
+const LOG_PAGES: &str = "4000";
 /// Statements that stay prepared, per connection.
 const PREPARED: usize = 512;
 
@@ -61,6 +64,7 @@ impl SqliteStore {
             .busy_timeout(BUSY)
             .synchronous(SqliteSynchronous::Full)
             .statement_cache_capacity(PREPARED)
+            .pragma("wal_autocheckpoint", LOG_PAGES)
             .pragma("temp_store", "memory");
         // The journal mode is a property of the file, set when the schema is made: a file that is not ours is not changed.
         let pool = |most| SqlitePoolOptions::new().max_connections(most).connect_lazy_with(options.clone());

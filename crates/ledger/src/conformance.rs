@@ -89,7 +89,7 @@ fn entry(subject: &str) -> Entry {
         actor: "system".into(),
         subject: subject.into(),
         trust: None,
-        origin_id: None,
+        origin_id: Some(OriginId::from_bits(4821)),
         reason_id: None,
         vpol_id: None,
         detail: serde_json::json!({}),
@@ -123,7 +123,7 @@ async fn the_same_batch_twice_is_written_once(ledger: Ledger, _: Arc<dyn Store>)
         assert_eq!(ledger.commit(work).await.expect("commit").batch(), BatchId::from_bits(1));
     }
     assert_eq!(count::<Event>(&ledger).await, 1);
-    assert_eq!(ledger.audit_of("e").await.expect("audit").len(), 1);
+    assert_eq!(ledger.audit_of(OriginId::from_bits(4821), "e").await.expect("audit").len(), 1);
 }
 
 async fn a_refused_batch_harms_no_other_in_its_group(ledger: Ledger, store: Arc<dyn Store>) {
@@ -222,7 +222,7 @@ async fn the_chain_goes_on_across_batches(ledger: Ledger, _: Arc<dyn Store>) {
     let verification = ledger.verify_audit().await.expect("verify");
     assert!(verification.is_consistent());
     assert_eq!(verification.streams.iter().map(|stream| stream.entries).collect::<Vec<_>>(), [6]);
-    let third = &ledger.audit_of("a").await.expect("audit")[1];
+    let third = &ledger.audit_of(OriginId::from_bits(4821), "a").await.expect("audit")[1];
     assert_eq!((third.seq, ledger.verify_from(third).await.expect("verify").entries), (3, 4));
 }
 

@@ -17,3 +17,10 @@ CREATE TABLE duties (
 );
 
 CREATE UNIQUE INDEX entities_one_owner ON entities (is_owner) WHERE is_owner = 1;
+
+-- What was recorded about something is found by its origin: neighbours in this index were written together. The audit is
+-- read by its own sequence, not by time.
+
+DROP INDEX audit_by_subject;
+DROP INDEX audit_by_time;
+CREATE INDEX audit_by_origin ON audit (origin_id);

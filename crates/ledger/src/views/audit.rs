@@ -1,4 +1,4 @@
-use domain::id::NodeId;
+use domain::id::{NodeId, OriginId};
 
 use crate::chain::{Fault, Walk};
 use crate::committer::Ledger;
@@ -106,19 +106,23 @@ impl Ledger {
         }
     }
 
+    /// What was recorded about one thing, among all that followed from the same origin.
+    ///
     /// # Errors
     /// If the database cannot be read.
-    pub async fn audit_of(&self, subject: &str) -> Result<Vec<AuditEntry>, StoreError> {
-        self.select(Select::by("subject", &subject.to_owned()).ascending("seq")).await
+    pub async fn audit_of(&self, origin: OriginId, subject: &str) -> Result<Vec<AuditEntry>, StoreError> {
+        let entries: Vec<AuditEntry> = self.select(Select::by("origin_id", &origin).ascending("seq")).await?;
+        Ok(entries.into_iter().filter(|entry| entry.subject == subject).collect())
     }
 
-    /// The newest entries, oldest of them first.
+    /// The newest entries of this house, oldest of them first.
     ///
     /// # Errors
     /// If the database cannot be read.
     pub async fn audit_tail(&self, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
-        let mut entries = self.select(Select::all().descending("at").limit(limit)).await?;
-        entries.sort_by_key(|entry: &AuditEntry| (entry.stream, entry.seq));
+        let own = Select::by("stream", &self.seal().stream());
+        let mut entries: Vec<AuditEntry> = self.select(own.descending("seq").limit(limit)).await?;
+        entries.reverse();
         Ok(entries)
     }
 }

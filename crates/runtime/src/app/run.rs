@@ -53,7 +53,7 @@ impl App {
         check(&request)?;
         let desk = self.desk().await?;
         let started = desk.now();
-        let source_id: Id<kind::Batch> = desk.id();
+        let source_id: Id<kind::Batch> = desk.dated_id();
         let incoming = Incoming {
             adapter: CLI.into(),
             source_id: source_id.to_string(),

@@ -76,7 +76,7 @@ impl App {
         let took = call.duration_ms.map_or_else(String::new, |ms| format!(", {ms} ms"));
         let headline =
             format!("{} {}, {}{took}", call.tool_id, call.status.name(), self.clock(call.timestamp));
-        Ok(Why { id: call.id.to_string(), headline, because, proof: self.proof(&call.id.to_string()).await? })
+        Ok(Why { id: call.id.to_string(), headline, because, proof: self.proof(call.o_tag, &call.id.to_string()).await? })
     }
 
     async fn why_task(&self, task: &AgentTask) -> Result<Why, Problem> {
@@ -110,7 +110,7 @@ impl App {
             id: task.task_id.to_string(),
             headline,
             because,
-            proof: self.proof(&task.task_id.to_string()).await?,
+            proof: self.proof(task.o_tag, &task.task_id.to_string()).await?,
         })
     }
 
@@ -145,7 +145,7 @@ impl App {
             id: event.id.to_string(),
             headline,
             because,
-            proof: self.proof(&event.id.to_string()).await?,
+            proof: self.proof(event.origin_id, &event.id.to_string()).await?,
         })
     }
 
@@ -153,7 +153,7 @@ impl App {
         let because =
             vec![self.policy(reason.vpol_id).await?, self.wanted_by(reason.id, reason.o_tag).await?];
         let headline = format!("{} decided, {}", reason.r_tag, self.clock(reason.at));
-        Ok(Why { id: reason.id.to_string(), headline, because, proof: self.proof(&reason.chain_id).await? })
+        Ok(Why { id: reason.id.to_string(), headline, because, proof: self.proof(reason.o_tag, &reason.chain_id).await? })
     }
 
     /// The reasons, from the nearest to the first, and then the origin.
@@ -202,9 +202,9 @@ impl App {
         Ok(Branch::leaf("policy", text))
     }
 
-    async fn proof(&self, subject: &str) -> Result<Proof, Problem> {
+    async fn proof(&self, origin: OriginId, subject: &str) -> Result<Proof, Problem> {
         let ledger = self.ledger().await?;
-        let entries = ledger.audit_of(subject).await?;
+        let entries = ledger.audit_of(origin, subject).await?;
         let (Some(first), Some(last)) = (entries.first(), entries.last()) else {
             return Ok(Proof {
                 consistent: false,

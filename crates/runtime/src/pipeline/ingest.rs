@@ -85,7 +85,7 @@ async fn write(desk: &Desk, incoming: &Incoming, key: &str, cast: &Cast) -> Resu
         metadata: metadata.as_ref().map(|blob| blob.hash),
         occurred_at: incoming.occurred_at.unwrap_or(now),
         received_at: now,
-        origin_id: desk.id(),
+        origin_id: desk.dated_id(),
         answers: None,
     };
     let origin = Origin {

@@ -23,7 +23,7 @@ pub(crate) use people::{Person, agent, owner, sender};
 
 use std::sync::Arc;
 
-use domain::id::{BatchId, Id, Kind};
+use domain::id::{Id, Kind};
 use domain::probe::Probe;
 use domain::{Clock, IdSource, Time};
 use ledger::{Batch, Ledger};
@@ -46,7 +46,12 @@ impl Desk {
         Id::random(&*self.ids)
     }
 
+    /// An id that nobody types.
+    pub(crate) fn dated_id<K: Kind>(&self) -> Id<K> {
+        Id::dated(self.clock.now(), &*self.ids)
+    }
+
     pub(crate) fn batch(&self) -> Batch {
-        Batch::new(BatchId::random(&*self.ids), self.clock.now())
+        Batch::new(self.dated_id(), self.clock.now())
     }
 }
