@@ -7,7 +7,7 @@ use services::{Flavour, PGSERVER, POSTGRES_14, Postgres};
 
 use crate::job::Job;
 use crate::needs::{From, Need, Probe, is_there};
-use crate::{count, packages, tidy, two_commands};
+use crate::{count, crash, packages, tidy, two_commands};
 
 #[derive(Debug)]
 pub(crate) struct Suite {
@@ -107,6 +107,13 @@ pub(crate) const ALL: &[Suite] = &[
         budget: secs(600),
         needs: &[GIT],
         run: two_commands::run,
+    },
+    Suite {
+        name: "crash",
+        what: "killed under load, at every point, and gone on with",
+        budget: secs(600),
+        needs: &[GIT],
+        run: crash::suite,
     },
 ];
 
