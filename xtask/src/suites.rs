@@ -83,7 +83,7 @@ pub(crate) const ALL: &[Suite] = &[
     Suite {
         name: "doc",
         what: "examples, and what must not compile",
-        budget: secs(900),
+        budget: secs(600),
         needs: &[],
         run: doc,
     },
@@ -104,7 +104,7 @@ pub(crate) const ALL: &[Suite] = &[
     Suite {
         name: "two-commands",
         what: "the README's request on the real program",
-        budget: secs(600),
+        budget: secs(300),
         needs: &[GIT],
         run: two_commands::run,
     },

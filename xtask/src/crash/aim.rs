@@ -6,9 +6,10 @@ use std::time::Duration;
 use super::random::Random;
 use super::seen::{Blow, End, Point, Seen, Sort};
 
-/// From before the program has opened its house to after most commands are over.
+/// From before the program has opened its house to after most commands are over; half of them while it starts.
 const EARLIEST: Duration = Duration::from_micros(300);
-const LATEST: Duration = Duration::from_millis(60);
+const STARTED: Duration = Duration::from_millis(30);
+const LATEST: Duration = Duration::from_millis(120);
 const SPARED_PERCENT: u64 = 25;
 const MOMENT_PERCENT: u64 = 35;
 
@@ -47,7 +48,8 @@ impl Coverage {
             return Fate::Spared;
         }
         let aimed = if drawn < SPARED_PERCENT + MOMENT_PERCENT { None } else { self.aim(sort, random) };
-        aimed.unwrap_or_else(|| Fate::Moment(random.moment(EARLIEST, LATEST)))
+        let latest = if random.chance(50) { STARTED } else { LATEST };
+        aimed.unwrap_or_else(|| Fate::Moment(random.moment(EARLIEST, latest)))
     }
 
     /// The less a kind was hit, the likelier it is; nothing as long as no process of this command was seen.
@@ -59,7 +61,9 @@ impl Coverage {
             .map(|(kind, most)| ((kind, *most), (HEAVIEST / (1 + self.hits(kind))).max(1)))
             .collect();
         let (kind, most) = random.weighted(&kinds)?;
-        Some(Fate::At { kind: (*kind).clone(), nth: random.between(1, *most) })
+        // Of two draws the smaller: not every process comes as far as the longest did.
+        let nth = random.between(1, *most).min(random.between(1, *most));
+        Some(Fate::At { kind: (*kind).clone(), nth })
     }
 
     /// Whether a process with this fate dies at this point, the n-th of its kind. A kind that nobody died at yet takes whoever
