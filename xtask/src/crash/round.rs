@@ -14,6 +14,8 @@ use crate::two_commands::REQUEST;
 const PASSES: usize = 8;
 const PASSES_WITH_KILLS: usize = 2;
 const KILLED_AGAIN_PERCENT: u64 = 40;
+/// How often two processes want the same task at once: one of them gets it.
+const RIVALS_PERCENT: u64 = 30;
 /// Milliseconds that a process which says nothing keeps its task in a round of that kind.
 const LEASE: u64 = 150;
 /// So many of a hundred rounds are of that kind.
@@ -76,13 +78,15 @@ impl House<'_> {
             if status.unfinished.is_empty() {
                 return Ok(Vec::new());
             }
-            let resumes = status.unfinished.iter().map(|task| {
+            let rivals = pass < PASSES_WITH_KILLS && random.chance(RIVALS_PERCENT);
+            let (each, company) = if rivals { (2, Company::InALoad) } else { (1, Company::Alone) };
+            let mut resumes = Vec::new();
+            for task in status.unfinished.iter().flat_map(|task| std::iter::repeat_n(task, each)) {
                 let planned = self.planned(Sort::Resume, &["resume", task], random);
                 let again = pass < PASSES_WITH_KILLS && random.chance(KILLED_AGAIN_PERCENT);
-                if again { planned } else { Planned { fate: Fate::Spared, ..planned } }
-            });
-            let resumes = resumes.collect();
-            let found = self.watch_all(resumes, Company::Alone)?;
+                resumes.push(if again { planned } else { Planned { fate: Fate::Spared, ..planned } });
+            }
+            let found = self.watch_all(resumes, company)?;
             if !found.is_empty() {
                 return Ok(found);
             }
