@@ -112,7 +112,7 @@ pub(crate) const ALL: &[Suite] = &[
         name: "crash",
         what: "killed under load, at every point, and gone on with",
         budget: secs(600),
-        needs: &[GIT],
+        needs: &[GIT, POSTGRESQL],
         run: crash::suite,
     },
 ];

@@ -40,7 +40,9 @@ use crate::two_commands::{binary, target_directory};
 const POSTGRES: bool = false;
 /// Whether a task is taken from a process that lives and says nothing.
 const STALE: bool = false;
-/// Whether the program can be told to leave a guard out.
+/// Whether `REGENT_FAULTS` is a list (`socket=…,lease=…,without=…`); before, it was the socket's path alone.
+const FAULTS_ARE_A_LIST: bool = false;
+/// Whether the program can be told to leave a guard out. Without the fence nothing happens unless `STALE` holds.
 const MUTANTS: bool = false;
 
 /// So long a house is used before all of it is checked and it is thrown away.
@@ -72,6 +74,9 @@ pub(crate) fn suite(job: &Job) -> anyhow::Result<Ran> {
 }
 
 fn run(job: &Job, options: Options) -> anyhow::Result<Totals> {
+    if options.without.is_some() && !MUTANTS {
+        bail!("the program cannot leave a guard out yet");
+    }
     let ground = Ground::prepare(job, &options)?;
     let log = Log::open(options.log.as_deref().map(|path| job.root.join(path)).as_deref())?;
     let mut run =

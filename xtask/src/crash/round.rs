@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use super::aim::Fate;
-use super::house::{House, Planned};
+use super::house::{House, Planned, Witnessed};
 use super::random::Random;
 use super::seen::Sort;
 use super::verdict::{self, Company, Invariant, Violation};
@@ -18,15 +18,17 @@ const KILLED_AGAIN_PERCENT: u64 = 40;
 const RIVALS_PERCENT: u64 = 30;
 /// Milliseconds that a process which says nothing keeps its task in a round of that kind.
 const LEASE: u64 = 150;
-/// So many of a hundred rounds are of that kind.
+/// So many of a hundred rounds are of that kind; more of them where a guard is missing and must be missed.
 const STALE_PERCENT: u64 = 8;
+const STALE_PERCENT_OF_MUTANTS: u64 = 30;
 /// Points that a run passes, more or less: where in it it is held.
-const PLACES: u64 = 30;
+const PLACES: u64 = 50;
 
 impl House<'_> {
     pub(crate) fn round(&mut self, random: &mut Random) -> anyhow::Result<Vec<Violation>> {
         self.trace.clear();
-        let mut found = if super::STALE && random.chance(STALE_PERCENT) {
+        let percent = self.stage.without.as_ref().map_or(STALE_PERCENT, |_| STALE_PERCENT_OF_MUTANTS);
+        let mut found = if super::STALE && random.chance(percent) {
             self.stale(random)?
         } else {
             let load = self.load(random)?;
@@ -108,23 +110,9 @@ impl House<'_> {
         let (mut others, mut found) = (Vec::new(), Vec::new());
         let house = &*self;
         let mut take_over = || -> anyhow::Result<()> {
-            std::thread::sleep(Duration::from_millis(LEASE + LEASE / 3));
-            match house.status()? {
+            match house.take_over()? {
+                Ok(taken) => others.extend(taken),
                 Err(violation) => found.push(violation),
-                Ok(status) => {
-                    for task in status.unfinished {
-                        let args = vec!["resume".to_owned(), task];
-                        let resume = Planned {
-                            sort: Sort::Resume,
-                            args,
-                            sent: Vec::new(),
-                            errand: None,
-                            lease: Some(LEASE),
-                            fate: Fate::Spared,
-                        };
-                        others.push(house.watch(resume, &mut || Ok(()))?);
-                    }
-                }
             }
             Ok(())
         };
@@ -137,5 +125,20 @@ impl House<'_> {
             found.extend(self.judge(other, Company::Alone));
         }
         Ok(found)
+    }
+
+    /// Once the lease is over, whatever is unfinished is finished by somebody else.
+    fn take_over(&self) -> anyhow::Result<Result<Vec<Witnessed>, Violation>> {
+        std::thread::sleep(Duration::from_millis(LEASE + LEASE / 3));
+        let status = match self.status()? {
+            Ok(status) => status,
+            Err(violation) => return Ok(Err(violation)),
+        };
+        let resume = |task: String| {
+            let args = vec!["resume".to_owned(), task];
+            let (sort, fate, lease) = (Sort::Resume, Fate::Spared, Some(LEASE));
+            self.watch(Planned { sort, args, sent: Vec::new(), errand: None, lease, fate }, &mut || Ok(()))
+        };
+        Ok(Ok(status.unfinished.into_iter().map(resume).collect::<anyhow::Result<_>>()?))
     }
 }

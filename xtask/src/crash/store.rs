@@ -1,6 +1,7 @@
 //! Which databases the houses stand on.
 
-use anyhow::bail;
+use anyhow::{Error, bail};
+use services::{Flavour, Postgres};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stores {
@@ -49,16 +50,19 @@ impl Stores {
 
 /// The server behind the houses that stand on one, for as long as the run lasts.
 #[derive(Debug)]
-pub(crate) struct Server {}
+pub(crate) struct Server(Postgres);
 
 impl Server {
     /// Nothing where nobody needs one.
     pub(crate) fn start(stores: Stores) -> anyhow::Result<Option<Self>> {
         match stores {
             Stores::Sqlite => Ok(None),
-            // services::Postgres::start(services::Flavour::Plain).map_err(anyhow::Error::msg)
-            Stores::Postgres | Stores::Both if super::POSTGRES => Ok(Some(Self {})),
-            Stores::Postgres | Stores::Both => bail!("the program cannot use PostgreSQL yet"),
+            Stores::Postgres | Stores::Both if !super::POSTGRES => {
+                bail!("the program cannot use PostgreSQL yet")
+            }
+            Stores::Postgres | Stores::Both => {
+                Ok(Some(Self(Postgres::start(Flavour::Plain).map_err(Error::msg)?)))
+            }
         }
     }
 
@@ -67,15 +71,11 @@ impl Server {
         match (store, server) {
             (Store::Sqlite, _) => Ok(Vec::new()),
             (Store::Postgres, None) => bail!("no server runs"),
-            (Store::Postgres, Some(server)) => {
-                Ok(vec![("REGENT_DATABASE_URL".to_owned(), server.create_database()?)])
+            (Store::Postgres, Some(Self(server))) => {
+                let url = server.create_database().map_err(Error::msg)?;
+                Ok(vec![("REGENT_DATABASE_URL".to_owned(), url)])
             }
         }
-    }
-
-    #[expect(clippy::unused_self, reason = "`services` is not there yet")]
-    fn create_database(&self) -> anyhow::Result<String> {
-        bail!("`services` is not there yet")
     }
 }
 

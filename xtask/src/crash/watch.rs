@@ -43,11 +43,8 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// The program took a path alone before it took a list.
-    const LIST: bool = false;
-
     fn variable(&self, socket: &Path) -> String {
-        if !Self::LIST {
+        if !super::FAULTS_ARE_A_LIST {
             return socket.display().to_string();
         }
         let lease = self.lease.map(|lease| format!("lease={lease}"));
