@@ -45,8 +45,11 @@ const FAULTS_ARE_A_LIST: bool = false;
 /// Whether the program can be told to leave a guard out. Without the fence nothing happens unless `STALE` holds.
 const MUTANTS: bool = false;
 
-/// So long a house is used before all of it is checked and it is thrown away.
+/// So long a house is used before all of it is checked and it is thrown away. Some are young: a house that is being made
+/// by several processes at once is a case of its own.
 const ROUNDS_PER_HOUSE: u64 = 20;
+const ROUNDS_OF_THE_YOUNG: u64 = 2;
+const YOUNG_PERCENT: u64 = 60;
 const ROUNDS_PER_LINE: u64 = 100;
 /// A guard that is missing shows within so many rounds.
 const MUTANT_ROUNDS: u64 = 100;
@@ -168,7 +171,9 @@ impl Run<'_> {
         let mut round = 0;
         while round < self.options.rounds && self.totals.violations == 0 {
             let mut house = self.ground.house(self.totals.houses, &self.options)?;
-            let end = self.options.rounds.min(round + ROUNDS_PER_HOUSE);
+            let young = Random::of_round(!self.ground.seed, self.totals.houses).chance(YOUNG_PERCENT);
+            let length = if young { ROUNDS_OF_THE_YOUNG } else { ROUNDS_PER_HOUSE };
+            let end = self.options.rounds.min(round + length);
             let mut found = Vec::new();
             while round < end && found.is_empty() {
                 self.job.in_time()?;
