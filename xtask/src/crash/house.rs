@@ -36,7 +36,7 @@ pub(crate) struct House<'a> {
     pub(crate) stage: &'a Stage,
     pub(crate) folder: tempfile::TempDir,
     /// How the program finds its house and its database.
-    environment: Vec<(String, String)>,
+    pub(crate) environment: Vec<(String, String)>,
     pub(crate) book: Book,
     pub(crate) account: Account,
     sockets: AtomicU64,

@@ -188,6 +188,8 @@ impl Run<'_> {
             if !found.is_empty() {
                 self.totals.violations += u64::try_from(found.len())?;
                 self.tell(house, round - 1, &found)?;
+            } else if let Some(server) = &self.ground.server {
+                server.remove(&house.environment)?;
             }
         }
         Ok(())

@@ -3,6 +3,9 @@
 use anyhow::{Error, bail};
 use services::{Flavour, Postgres};
 
+/// How the program is told of a database that is no file.
+const DATABASE: &str = "REGENT_DATABASE_URL";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stores {
     Sqlite,
@@ -73,9 +76,17 @@ impl Server {
             (Store::Postgres, None) => bail!("no server runs"),
             (Store::Postgres, Some(Self(server))) => {
                 let url = server.create_database().map_err(Error::msg)?;
-                Ok(vec![("REGENT_DATABASE_URL".to_owned(), url)])
+                Ok(vec![(DATABASE.to_owned(), url)])
             }
         }
+    }
+
+    /// A house that is thrown away takes its database along: thousands of them would fill the disk.
+    pub(crate) fn remove(&self, environment: &[(String, String)]) -> anyhow::Result<()> {
+        let Some((_, url)) = environment.iter().find(|(name, _)| name == DATABASE) else { return Ok(()) };
+        let name = url.split('?').next().and_then(|url| url.rsplit('/').next()).unwrap_or_default();
+        let dropped = self.0.run("postgres", &format!("DROP DATABASE \"{name}\" WITH (FORCE)"));
+        dropped.map(drop).map_err(Error::msg)
     }
 }
 
