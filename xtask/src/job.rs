@@ -60,6 +60,14 @@ impl Job {
         Self { root: self.root.clone(), limit: Some(Limit { started: Instant::now(), length }) }
     }
 
+    /// An error once the time is over: for work that is not one command.
+    pub(crate) fn in_time(&self) -> anyhow::Result<()> {
+        match self.limit.filter(|limit| limit.started.elapsed() > limit.length) {
+            Some(limit) => bail!("{} s are twice the budget", limit.length.as_secs()),
+            None => Ok(()),
+        }
+    }
+
     /// A command in the checkout, without what `cargo run` told xtask about xtask.
     pub(crate) fn command(&self, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new(program);

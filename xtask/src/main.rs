@@ -15,6 +15,7 @@
 
 mod bench;
 mod count;
+mod crash;
 mod interrupt;
 mod job;
 mod needs;
@@ -53,6 +54,14 @@ fn dispatch(args: &[String]) -> anyhow::Result<ExitCode> {
             Ok(rounds) => bench::run(rounds),
             Err(unknown) => Ok(help(&unknown)),
         },
+        "crash" => match crash::Options::default().parse(rest) {
+            Ok(options) => crash::task(options),
+            Err(unknown) => Ok(help(&unknown)),
+        },
+        "soak" => match crash::Options::soak().parse(rest) {
+            Ok(options) => crash::task(options),
+            Err(unknown) => Ok(help(&unknown)),
+        },
         "peak-rss" => bench::peak_rss(rest),
         "help" | "--help" | "-h" => {
             println!("{}", help_text());
@@ -78,7 +87,10 @@ fn help_text() -> String {
          tasks:\n  \
          test [suite…]      install what the tests need, run all suites or those named, end with a table\n  \
          tidy               the rules of the house: edges between crates, file sizes, links\n  \
-         bench [--rounds N] start-up and a whole run, against /bin/true and find in the same run\n\n\
+         bench [--rounds N] start-up and a whole run, against /bin/true and find in the same run\n  \
+         crash [--rounds N] [--seed S] [--store sqlite|postgres|both] [--without GUARD [--expect-caught]] [--log FILE]\n  \
+                            kill the program under load, go on, count\n  \
+         soak [--rounds N]  the same for hours, with a log in docs/soak/\n\n\
          suites, with their time budgets:\n{suites}"
     )
 }

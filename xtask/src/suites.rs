@@ -7,7 +7,7 @@ use services::{Flavour, PGSERVER, POSTGRES_14, Postgres};
 
 use crate::job::Job;
 use crate::needs::{From, Need, Probe, is_there};
-use crate::{count, packages, tidy, two_commands};
+use crate::{count, crash, packages, tidy, two_commands};
 
 #[derive(Debug)]
 pub(crate) struct Suite {
@@ -83,7 +83,7 @@ pub(crate) const ALL: &[Suite] = &[
     Suite {
         name: "doc",
         what: "examples, and what must not compile",
-        budget: secs(900),
+        budget: secs(600),
         needs: &[],
         run: doc,
     },
@@ -104,9 +104,16 @@ pub(crate) const ALL: &[Suite] = &[
     Suite {
         name: "two-commands",
         what: "the README's request on the real program",
-        budget: secs(600),
+        budget: secs(300),
         needs: &[GIT],
         run: two_commands::run,
+    },
+    Suite {
+        name: "crash",
+        what: "killed under load, at every point, and gone on with",
+        budget: secs(600),
+        needs: &[GIT, POSTGRESQL],
+        run: crash::suite,
     },
 ];
 

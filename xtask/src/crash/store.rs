@@ -1,0 +1,103 @@
+//! Which databases the houses stand on.
+
+use anyhow::{Error, bail};
+use services::{Flavour, Postgres};
+
+/// How the program is told of a database that is no file.
+const DATABASE: &str = "REGENT_DATABASE_URL";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stores {
+    Sqlite,
+    Postgres,
+    Both,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Store {
+    Sqlite,
+    Postgres,
+}
+
+impl Stores {
+    /// What is taken if nothing is said: both, as soon as the program can use both.
+    pub(crate) const ALL_THERE_ARE: Self = if super::POSTGRES { Self::Both } else { Self::Sqlite };
+
+    pub(crate) fn named(name: &str) -> Result<Self, String> {
+        match name {
+            "sqlite" => Ok(Self::Sqlite),
+            "postgres" => Ok(Self::Postgres),
+            "both" => Ok(Self::Both),
+            _ => Err(format!("unknown store `{name}`; there are: sqlite, postgres, both")),
+        }
+    }
+
+    /// Houses take turns.
+    pub(crate) const fn of_house(self, number: u64) -> Store {
+        match self {
+            Self::Sqlite => Store::Sqlite,
+            Self::Postgres => Store::Postgres,
+            Self::Both if number.is_multiple_of(2) => Store::Sqlite,
+            Self::Both => Store::Postgres,
+        }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+            Self::Both => "both, house by house",
+        }
+    }
+}
+
+/// The server behind the houses that stand on one, for as long as the run lasts.
+#[derive(Debug)]
+pub(crate) struct Server(Postgres);
+
+impl Server {
+    /// Nothing where nobody needs one.
+    pub(crate) fn start(stores: Stores) -> anyhow::Result<Option<Self>> {
+        match stores {
+            Stores::Sqlite => Ok(None),
+            Stores::Postgres | Stores::Both if !super::POSTGRES => {
+                bail!("the program cannot use PostgreSQL yet")
+            }
+            Stores::Postgres | Stores::Both => {
+                Ok(Some(Self(Postgres::start(Flavour::Plain).map_err(Error::msg)?)))
+            }
+        }
+    }
+
+    /// What the program is told of its database; nothing means a file in the house.
+    pub(crate) fn environment(server: Option<&Self>, store: Store) -> anyhow::Result<Vec<(String, String)>> {
+        match (store, server) {
+            (Store::Sqlite, _) => Ok(Vec::new()),
+            (Store::Postgres, None) => bail!("no server runs"),
+            (Store::Postgres, Some(Self(server))) => {
+                let url = server.create_database().map_err(Error::msg)?;
+                Ok(vec![(DATABASE.to_owned(), url)])
+            }
+        }
+    }
+
+    /// A house that is thrown away takes its database along: thousands of them would fill the disk.
+    pub(crate) fn remove(&self, environment: &[(String, String)]) -> anyhow::Result<()> {
+        let Some((_, url)) = environment.iter().find(|(name, _)| name == DATABASE) else { return Ok(()) };
+        let name = url.split('?').next().and_then(|url| url.rsplit('/').next()).unwrap_or_default();
+        let dropped = self.0.run("postgres", &format!("DROP DATABASE \"{name}\" WITH (FORCE)"));
+        dropped.map(drop).map_err(Error::msg)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn houses_take_turns() {
+        let first = |stores: Stores| [0, 1, 2].map(|house| stores.of_house(house));
+        assert_eq!(first(Stores::Both), [Store::Sqlite, Store::Postgres, Store::Sqlite]);
+        assert_eq!(first(Stores::Postgres), [Store::Postgres; 3]);
+    }
+}
