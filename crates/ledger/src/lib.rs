@@ -18,6 +18,8 @@ mod committer;
 pub mod conformance;
 #[cfg(feature = "memory")]
 pub mod memory;
+#[cfg(feature = "mutants")]
+pub mod mutant;
 pub mod query;
 pub mod records;
 pub mod store;

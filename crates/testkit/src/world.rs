@@ -154,6 +154,7 @@ fn app(
         store: Arc::clone(store),
         holder,
         alive: Arc::clone(alive),
+        sighted: true,
         probe: ProbeBox(Arc::clone(&probe)),
     };
     App::new(Parts {
