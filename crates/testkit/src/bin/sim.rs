@@ -10,16 +10,14 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use ledger::mutant::Guard;
-use testkit::sim::{Run, Stage, Tally};
+use testkit::sim::{KNOWN, Run, Setup, Stage, Tally};
 
-const USAGE: &str =
-    "usage: sim [--seed N] [--seeds K] [--without fence|journal|durability|idempotence] [--trace] [--all]";
+const USAGE: &str = "usage: sim [--seed N] [--seeds K] [--without fence|journal|durability|idempotence] [--trace] [--all] [--strict]";
 
 struct Asked {
     seed: u64,
     seeds: u64,
-    without: Option<Guard>,
+    setup: Setup,
     /// Print every run.
     trace: bool,
     /// Do not stop at the first that breaks something; count.
@@ -38,7 +36,7 @@ fn main() -> ExitCode {
 }
 
 fn parse(args: &[String]) -> Result<Asked, String> {
-    let mut asked = Asked { seed: 0, seeds: 1, without: None, trace: false, all: false };
+    let mut asked = Asked { seed: 0, seeds: 1, setup: Setup::default(), trace: false, all: false };
     let mut args = args.iter();
     while let Some(flag) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("`{flag}` needs a value"));
@@ -46,7 +44,8 @@ fn parse(args: &[String]) -> Result<Asked, String> {
         match flag.as_str() {
             "--seed" => asked.seed = number(value()?)?,
             "--seeds" => asked.seeds = number(value()?)?,
-            "--without" => asked.without = Some(value()?.parse().map_err(|bad| format!("{bad}"))?),
+            "--without" => asked.setup.without = Some(value()?.parse().map_err(|bad| format!("{bad}"))?),
+            "--strict" => asked.setup.strict = true,
             "--all" => asked.all = true,
             "--trace" => asked.trace = true,
             _ => return Err(format!("unknown argument `{flag}`")),
@@ -59,7 +58,7 @@ fn play(asked: &Asked) -> ExitCode {
     let (stage, mut sum) = (Stage::default(), Tally::default());
     let mut found: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
     for n in 0..asked.seeds {
-        let run: Run = stage.play(asked.seed.wrapping_add(n), asked.without);
+        let run: Run = stage.play(asked.seed.wrapping_add(n), asked.setup);
         sum += run.tally;
         if asked.trace || (run.broken.is_some() && !asked.all) {
             println!("{run}");
@@ -71,7 +70,13 @@ fn play(asked: &Asked) -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    println!("{} runs, from seed {}: {sum:?}", asked.seeds, asked.seed);
+    println!(
+        "{} runs, from seed {}: {} steps, {} crashes, {} faults",
+        asked.seeds, asked.seed, sum.steps, sum.crashes, sum.faults
+    );
+    for (known, times) in KNOWN.iter().zip(sum.known) {
+        println!("known: {known}: {times} times");
+    }
     for (invariant, seeds) in &found {
         let some: Vec<String> = seeds.iter().take(5).map(u64::to_string).collect();
         println!("broken ({invariant}): {} times, seeds {} …", seeds.len(), some.join(", "));

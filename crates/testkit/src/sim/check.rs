@@ -38,6 +38,7 @@ pub(super) struct Observer {
     acknowledged: BTreeMap<String, EventId>,
     called_new: BTreeSet<String>,
     leases: BTreeMap<String, Seen>,
+    decided: BTreeMap<EventId, usize>,
     /// As far as each journal was folded, and what it came to.
     folded: BTreeMap<TaskId, Folded>,
     /// The clock was turned so far ahead that an authorisation can have run out.
@@ -82,6 +83,7 @@ impl Observer {
             acknowledged: BTreeMap::new(),
             called_new: BTreeSet::new(),
             leases: BTreeMap::new(),
+            decided: BTreeMap::new(),
             folded: BTreeMap::new(),
             jumped: false,
         }
@@ -179,7 +181,6 @@ impl Observer {
     pub(super) fn kept(&mut self) -> Checked {
         self.events()?;
         self.audit()?;
-        self.admissions()?;
         self.leases()?;
         self.calls()?;
         self.journals()
@@ -203,16 +204,16 @@ impl Observer {
         Ok(())
     }
 
-    /// One decision per event.
-    fn admissions(&self) -> Checked {
-        let mut decided = BTreeSet::new();
+    /// One decision per event; an event that there is another one about now.
+    pub(super) fn admissions(&mut self) -> Result<Option<Broken>, Broken> {
+        let mut events = BTreeMap::<EventId, usize>::new();
         for access in self.all::<Access>()? {
-            if !decided.insert(access.event_id) {
-                let what = format!("{} was decided about twice", access.event_id);
-                return Err(Broken::new("one-admission", what));
-            }
+            *events.entry(access.event_id).or_default() += 1;
         }
-        Ok(())
+        let more = events.iter().find(|(event, n)| **n > 1 && self.decided.get(*event) != Some(*n));
+        let more = more.map(|(event, n)| format!("{event} was decided about {n} times"));
+        self.decided = events;
+        Ok(more.map(|what| Broken::new("one-admission", what)))
     }
 
     /// The chain goes on from where it was.

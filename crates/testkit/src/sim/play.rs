@@ -7,7 +7,7 @@ use std::time::Duration;
 use domain::Clock as _;
 use domain::limits::LEASE;
 use ledger::memory::MemoryStore;
-use ledger::mutant::{Guard, Mutant};
+use ledger::mutant::Mutant;
 use ledger::{Refusal, Store};
 use runtime::{Code, Problem};
 
@@ -15,7 +15,7 @@ use super::check::Observer;
 use super::dice::Dice;
 use super::flaky::{Fact, Fate, Gate};
 use super::process::{Answer, Errand, Ground, Process};
-use super::{Broken, Run, Tally, requests};
+use super::{Broken, Known, Run, Setup, Tally, requests};
 use crate::ManualClock;
 
 /// Processes that live at the same time.
@@ -46,6 +46,7 @@ const WEATHERS: [Weather; 4] = [
 
 struct Play<'a> {
     seed: u64,
+    strict: bool,
     dice: Dice,
     weather: Weather,
     ground: Ground<'a>,
@@ -59,9 +60,9 @@ struct Play<'a> {
     tally: Tally,
 }
 
-pub(super) fn play(folder: &Path, seed: u64, without: Option<Guard>) -> Run {
+pub(super) fn play(folder: &Path, seed: u64, setup: Setup) -> Run {
     let bare: Arc<dyn Store> = Arc::new(MemoryStore::default());
-    let store = without.map_or_else(
+    let store = setup.without.map_or_else(
         || Arc::clone(&bare),
         |guard| Arc::new(Mutant::new(Arc::clone(&bare), guard)) as Arc<dyn Store>,
     );
@@ -76,6 +77,7 @@ pub(super) fn play(folder: &Path, seed: u64, without: Option<Guard>) -> Run {
     };
     let mut play = Play {
         seed,
+        strict: setup.strict,
         dice,
         weather,
         ground,
@@ -247,6 +249,7 @@ impl Play<'_> {
     fn look(&mut self, at: usize) -> Result<(), Broken> {
         let Some(process) = self.processes.get_mut(at) else { return Ok(()) };
         let name = process.name.clone();
+        let mut looked_twice = None;
         for fact in process.facts.take() {
             self.trace.push(format!("  {name} {fact:?}"));
             match fact {
@@ -254,15 +257,21 @@ impl Play<'_> {
                 Fact::Wrote(writes) => {
                     for write in writes {
                         Observer::wrote(&write)?;
-                        if write.outcome == Err(Refusal::Duplicate { table: "task_steps" }) {
-                            process.late_steps += 1;
-                        }
+                        let steps = [
+                            Err(Refusal::Duplicate { table: "task_steps" }),
+                            Err(Refusal::Duplicate { table: "reason_log" }),
+                        ];
+                        process.outrun += usize::from(steps.contains(&write.outcome));
                     }
                     self.observer.kept()?;
+                    looked_twice = looked_twice.or(self.observer.admissions()?);
                 }
             }
         }
         let answers = process.answers();
+        if let Some(broken) = looked_twice {
+            self.known(Known::DecidedTwice, broken)?;
+        }
         for (task, result) in self.ground.shown.take() {
             self.observer.shown(task, &result)?;
         }
@@ -298,14 +307,28 @@ impl Play<'_> {
     /// Faults of the world, and work that another process is at, are no faults of ours.
     fn excused(&mut self, at: usize, problem: Problem) -> Result<(), Broken> {
         let Problem { code, what, .. } = problem;
-        if [Code::INTERNAL, Code::DATABASE_DAMAGED, Code::ERASED, Code::TAIL_MOVED].contains(&code) {
-            match self.processes.get_mut(at) {
-                Some(process) if code == Code::INTERNAL && process.late_steps > 0 => {
-                    process.late_steps -= 1;
-                    self.tally.overtaken_while_taking_over += 1;
-                }
-                _ => return Err(Broken::new("problem", format!("{code}: {what}"))),
+        let broken = Broken::new("problem", format!("{code}: {what}"));
+        if ![Code::INTERNAL, Code::DATABASE_DAMAGED, Code::ERASED, Code::TAIL_MOVED].contains(&code) {
+            return Ok(());
+        }
+        let outrun = self.processes.get_mut(at).filter(|process| process.outrun > 0);
+        match outrun {
+            _ if code != Code::INTERNAL => Err(broken),
+            _ if what.contains("`taken over`") => self.known(Known::EndedMeanwhile, broken),
+            Some(process) if what.contains("already holds") => {
+                process.outrun -= 1;
+                self.known(Known::Outrun, broken)
             }
+            _ => Err(broken),
+        }
+    }
+
+    fn known(&mut self, known: Known, broken: Broken) -> Result<(), Broken> {
+        if self.strict {
+            return Err(broken);
+        }
+        if let Some(count) = self.tally.known.get_mut(known as usize) {
+            *count += 1;
         }
         Ok(())
     }

@@ -69,7 +69,7 @@ pub(super) struct Process {
     pub(super) gates: Arc<Gates>,
     pub(super) facts: Arc<Facts>,
     /// How many of its batches were refused because somebody else's steps were there first.
-    pub(super) late_steps: usize,
+    pub(super) outrun: usize,
     app: Arc<App>,
     at_work: Vec<(Errand, Arc<Mutex<Option<Answer>>>)>,
     runtime: Runtime,
@@ -109,7 +109,7 @@ impl Process {
         }));
         let runtime =
             Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
-        Self { name, gates, facts, late_steps: 0, app, at_work: Vec::new(), runtime }
+        Self { name, gates, facts, outrun: 0, app, at_work: Vec::new(), runtime }
     }
 
     pub(super) fn is_idle(&self) -> bool {
