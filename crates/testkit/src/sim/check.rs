@@ -14,6 +14,7 @@ use ledger::records::{
     Access, AgentTask, AuditEntry, AuditHead, CallStatus, Event, Lease, TaskStep, ToolCall,
 };
 use ledger::table::Record;
+use ledger::value::Seq;
 use ledger::{Ledger, Op, Refusal, Seal, Select, Store, StoreError};
 use runtime::app::{Receipt, Report};
 use tokio::runtime::{Builder, Runtime};
@@ -35,12 +36,16 @@ pub(super) struct Observer {
     /// How often it ran.
     ran: BTreeMap<String, usize>,
     settled: BTreeSet<String>,
+    /// Every event by its key, and the last that was seen.
+    keys: BTreeMap<String, EventId>,
+    last_event: i64,
     acknowledged: BTreeMap<String, EventId>,
     called_new: BTreeSet<String>,
     leases: BTreeMap<String, Seen>,
     decided: BTreeMap<EventId, usize>,
     /// As far as each journal was folded, and what it came to.
     folded: BTreeMap<TaskId, Folded>,
+    last_step: i64,
     /// The clock was turned so far ahead that an authorisation can have run out.
     jumped: bool,
 }
@@ -52,11 +57,11 @@ struct Seen {
     ran_out: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Folded {
-    steps: u64,
-    status: Status,
-    result: Option<FinalResult>,
+    task: Task,
+    /// The last step's.
+    epoch: u64,
     /// A call of it came too late to be started.
     late: bool,
 }
@@ -80,11 +85,14 @@ impl Observer {
             started: BTreeMap::new(),
             ran: BTreeMap::new(),
             settled: BTreeSet::new(),
+            keys: BTreeMap::new(),
+            last_event: 0,
             acknowledged: BTreeMap::new(),
             called_new: BTreeSet::new(),
             leases: BTreeMap::new(),
             decided: BTreeMap::new(),
             folded: BTreeMap::new(),
+            last_step: 0,
             jumped: false,
         }
     }
@@ -186,18 +194,19 @@ impl Observer {
         self.journals()
     }
 
-    /// Acknowledged is there, once, under the same id; nothing is there twice.
-    fn events(&self) -> Checked {
-        let mut keys = BTreeMap::new();
-        for event in self.all::<Event>()? {
-            if let Some(other) = keys.insert(event.key.clone(), event.id) {
+    /// Acknowledged is there, once, under the same id; no key is there twice.
+    fn events(&mut self) -> Checked {
+        let last = self.last_event;
+        for event in self.ask(self.ledger.select(since::<Event>(last)))? {
+            self.last_event = self.last_event.max(event.seq.0.unwrap_or(0));
+            if let Some(other) = self.keys.insert(event.key.clone(), event.id) {
                 let what = format!("{} is the key of {other} and of {}", event.key, event.id);
                 return Err(Broken::new("keys-unique", what));
             }
         }
         for (key, id) in &self.acknowledged {
-            if keys.get(key) != Some(id) {
-                let what = format!("{key} was acknowledged as {id}, kept is {:?}", keys.get(key));
+            if self.keys.get(key) != Some(id) {
+                let what = format!("{key} was acknowledged as {id}, kept is {:?}", self.keys.get(key));
                 return Err(Broken::new("acknowledged", what));
             }
         }
@@ -232,15 +241,20 @@ impl Observer {
         self.walk.end(head.as_ref(), &seal()).map_err(|fault| broken(&fault))
     }
 
-    /// From genesis to the tip, and not an entry has changed since it was first seen.
-    pub(super) fn whole_audit(&self) -> Checked {
+    /// From genesis to the tip, and no entry and no event has changed since it was first seen.
+    pub(super) fn for_ever(&self) -> Checked {
         let verified = self.ask(self.ledger.verify_audit())?;
         if !verified.is_consistent() {
             return Err(Broken::new("audit", format!("{verified:?}")));
         }
         let entries = self.ask(self.ledger.select(Select::<AuditEntry>::all().ascending("seq")))?;
         let hashes: Vec<Digest> = entries.iter().map(|entry| entry.hash).collect();
-        if hashes == self.entries { Ok(()) } else { Err(Broken::new("audit-grows", "an entry has changed")) }
+        if hashes != self.entries {
+            return Err(Broken::new("audit-grows", "an entry has changed"));
+        }
+        let keys: BTreeMap<String, EventId> =
+            self.all::<Event>()?.into_iter().map(|event| (event.key, event.id)).collect();
+        if keys == self.keys { Ok(()) } else { Err(Broken::new("acknowledged", "an event has changed")) }
     }
 
     /// Epochs rise by one, and nobody takes from a living process whose time is not over.
@@ -278,72 +292,64 @@ impl Observer {
         Ok(())
     }
 
-    /// Every journal folds, and the board says what it comes to.
+    /// Every journal folds, without a gap, under epochs that never fall; and the board says what it comes to.
     fn journals(&mut self) -> Checked {
-        let mut journals: BTreeMap<TaskId, Vec<TaskStep>> = BTreeMap::new();
-        for step in self.all::<TaskStep>()? {
-            journals.entry(step.task).or_default().push(step);
-        }
-        for task in self.all::<AgentTask>()? {
-            let mut rows = journals.remove(&task.task_id).unwrap_or_default();
-            rows.sort_by_key(|row| row.n);
-            let broken = |what: String| Broken::new("journal", format!("{}: {what}", task.task_id));
-            for (n, row) in rows.iter().enumerate() {
-                let before = n.checked_sub(1).and_then(|before| rows.get(before));
-                if row.n != n as u64 || before.is_some_and(|before| before.epoch > row.epoch) {
-                    return Err(broken(format!("after {before:?} comes {row:?}")));
+        let last = self.last_step;
+        for row in self.ask(self.ledger.select(since::<TaskStep>(last)))? {
+            self.last_step = self.last_step.max(row.seq.0.unwrap_or(0));
+            let broken = |what: String| Broken::new("journal", format!("{} {}: {what}", row.task, row.n));
+            let body = self.ask(self.ledger.body(&row.body))?;
+            let body = body.ok_or_else(|| broken("its body is gone".into()))?;
+            let step: Step = serde_json::from_slice(&body).map_err(|error| broken(error.to_string()))?;
+            let before =
+                self.folded.get(&row.task).map_or((0, 0), |folded| (folded.task.steps(), folded.epoch));
+            if row.n != before.0 || step.n != row.n || row.epoch < before.1 {
+                return Err(broken(format!(
+                    "epoch {}, after {} steps and epoch {}",
+                    row.epoch, before.0, before.1
+                )));
+            }
+            let late = matches!(&step.input, Input::Returned { outcome, .. } if ran_out(outcome));
+            let (input, at) = (step.input, step.at);
+            match self.folded.get_mut(&row.task) {
+                None => {
+                    let task = Task::fold([(input, at)]).map_err(|error| broken(error.to_string()))?;
+                    self.folded.insert(row.task, Folded { task, epoch: row.epoch, late });
+                }
+                Some(folded) => {
+                    folded.task.handle(input, at).map_err(|error| broken(error.to_string()))?;
+                    folded.epoch = row.epoch;
+                    folded.late |= late;
                 }
             }
-            let board = (task.steps, task.status);
-            let found = match rows.len() as u64 {
-                0 => (0, Status::Queued),
-                n => match self.folded.get(&task.task_id).filter(|folded| folded.steps == n) {
-                    Some(folded) => (folded.steps, folded.status),
-                    None => {
-                        let folded = self.fold(&rows)?;
-                        let found = (folded.steps, folded.status);
-                        self.folded.insert(task.task_id, folded);
-                        found
-                    }
-                },
-            };
-            if board != found {
-                let what = format!("the board says {board:?}, the journal {found:?}");
-                return Err(Broken::new("board", format!("{}: {what}", task.task_id)));
-            }
         }
-        match journals.keys().next() {
-            None => Ok(()),
-            Some(stray) => Err(Broken::new("board", format!("{stray} has steps and is not on the board"))),
-        }
+        self.board()
     }
 
-    fn fold(&self, rows: &[TaskStep]) -> Result<Folded, Broken> {
-        let broken = |what: String| Broken::new("journal", what);
-        let mut steps = Vec::with_capacity(rows.len());
-        for row in rows {
-            let body = self.ask(self.ledger.body(&row.body))?;
-            let body = body.ok_or_else(|| broken(format!("the body of {row:?} is gone")))?;
-            let step: Step = serde_json::from_slice(&body).map_err(|error| broken(error.to_string()))?;
-            steps.push(step);
+    fn board(&self) -> Checked {
+        let board = self.all::<AgentTask>()?;
+        for row in &board {
+            let said = (row.steps, row.status);
+            let folded = self.folded.get(&row.task_id);
+            let found =
+                folded.map_or((0, Status::Queued), |folded| (folded.task.steps(), folded.task.status()));
+            if said != found {
+                let what = format!("{}: the board says {said:?}, the journal {found:?}", row.task_id);
+                return Err(Broken::new("board", what));
+            }
         }
-        let late = steps
-            .iter()
-            .any(|step| matches!(&step.input, Input::Returned { outcome, .. } if ran_out(outcome)));
-        let task = Task::fold(steps.into_iter().map(|step| (step.input, step.at)));
-        let task = task.map_err(|error| broken(error.to_string()))?;
-        Ok(Folded { steps: task.steps(), status: task.status(), result: task.result().cloned(), late })
+        let stray = self.folded.keys().find(|task| board.iter().all(|row| row.task_id != **task));
+        stray.map_or(Ok(()), |task| Err(Broken::new("board", format!("{task} has steps and is not there"))))
     }
 
     /// Every task is over, and has come to the right answer.
     pub(super) fn finished(&self) -> Checked {
         for task in self.all::<AgentTask>()? {
-            let folded = self.folded.get(&task.task_id);
-            let over = folded.filter(|folded| folded.status.is_over());
-            let Some(over) = over else {
+            let folded = self.folded.get(&task.task_id).map(|folded| &folded.task);
+            let Some(over) = folded.filter(|folded| folded.status().is_over()) else {
                 return Err(Broken::new("finished", format!("{} is {:?}", task.task_id, task.status)));
             };
-            self.right(task.task_id, over.status, over.result.as_ref())?;
+            self.right(task.task_id, over.status(), over.result())?;
         }
         Ok(())
     }
@@ -377,6 +383,11 @@ impl Observer {
         }
         Ok(shape)
     }
+}
+
+/// What was written after this.
+fn since<T: Record>(seq: i64) -> Select<T> {
+    Select::all().filter("seq", Op::Gt, &Seq(Some(seq))).ascending("seq")
 }
 
 /// How often a task is among the names that are drawn from.

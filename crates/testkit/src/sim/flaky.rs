@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use super::dice::Dice;
 
 /// How many questions in a thousand wait at a gate; the rest are answered at once.
-const ASKED_SLOWLY: u64 = 300;
+const ASKED_SLOWLY: u64 = 200;
 
 /// Where a process waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

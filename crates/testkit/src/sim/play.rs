@@ -22,7 +22,7 @@ use crate::ManualClock;
 const PROCESSES: usize = 3;
 /// What one process does at the same time.
 const ERRANDS: usize = 2;
-const STEPS: usize = 160;
+const STEPS: usize = 120;
 /// More than any run needs to come to rest.
 const PATIENCE: usize = 20_000;
 
@@ -358,7 +358,7 @@ impl Play<'_> {
         self.begin(0, Errand::Verify)?;
         self.drain()?;
         self.observer.finished()?;
-        self.observer.whole_audit()
+        self.observer.for_ever()
     }
 
     fn drain(&mut self) -> Result<(), Broken> {
