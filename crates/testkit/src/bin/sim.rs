@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use testkit::sim::{KNOWN, Run, Setup, Stage, Tally};
 
@@ -55,10 +56,9 @@ fn parse(args: &[String]) -> Result<Asked, String> {
 }
 
 fn play(asked: &Asked) -> ExitCode {
-    let (stage, mut sum) = (Stage::default(), Tally::default());
-    let mut found: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
-    for n in 0..asked.seeds {
-        let run: Run = stage.play(asked.seed.wrapping_add(n), asked.setup);
+    let (mut sum, mut found) = (Tally::default(), BTreeMap::<&str, Vec<u64>>::new());
+    let last = asked.seeds.saturating_sub(1);
+    for run in runs(asked) {
         sum += run.tally;
         if asked.trace || (run.broken.is_some() && !asked.all) {
             println!("{run}");
@@ -66,13 +66,19 @@ fn play(asked: &Asked) -> ExitCode {
         let Some(broken) = run.broken else { continue };
         found.entry(broken.invariant).or_default().push(run.seed);
         if !asked.all {
-            println!("after {} runs; again: cargo xtask sim --seed {}", n + 1, run.seed);
+            let without = asked.setup.without.map(|guard| format!(" --without {guard}")).unwrap_or_default();
+            println!("again: cargo xtask sim --seed {}{without}", run.seed);
             return ExitCode::FAILURE;
         }
     }
     println!(
-        "{} runs, from seed {}: {} steps, {} crashes, {} faults",
-        asked.seeds, asked.seed, sum.steps, sum.crashes, sum.faults
+        "{} runs, seeds {} to {}: {} steps, {} crashes, {} faults",
+        asked.seeds,
+        asked.seed,
+        asked.seed.wrapping_add(last),
+        sum.steps,
+        sum.crashes,
+        sum.faults
     );
     for (known, times) in KNOWN.iter().zip(sum.known) {
         println!("known: {known}: {times} times");
@@ -82,4 +88,43 @@ fn play(asked: &Asked) -> ExitCode {
         println!("broken ({invariant}): {} times, seeds {} …", seeds.len(), some.join(", "));
     }
     if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// One thread per core, each with seeds of its own; a run is on one thread from beginning to end. In the order of the
+/// seeds; the traces of runs in which nothing broke are kept only if somebody wants to see them.
+fn runs(asked: &Asked) -> Vec<Run> {
+    let stage = Stage::default();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let play = |n: u64| {
+        let mut run = stage.play(asked.seed.wrapping_add(n), asked.setup);
+        if run.broken.is_none() && !asked.trace {
+            run.trace.clear();
+        }
+        run.shape.clear();
+        run
+    };
+    let first_broken = AtomicU64::new(u64::MAX);
+    let work = &|thread: usize| {
+        let mut runs = Vec::new();
+        for n in (thread as u64..asked.seeds).step_by(threads) {
+            if !asked.all && first_broken.load(Ordering::Relaxed) < n {
+                break;
+            }
+            let run = play(n);
+            if run.broken.is_some() {
+                first_broken.fetch_min(n, Ordering::Relaxed);
+            }
+            runs.push((n, run));
+        }
+        runs
+    };
+    let mut runs: Vec<(u64, Run)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(move || work(thread))).collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    runs.sort_by_key(|(n, _)| *n);
+    runs.into_iter().map(|(_, run)| run).collect()
 }

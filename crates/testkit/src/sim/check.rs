@@ -1,7 +1,7 @@
 //! What must be true after every step, looked up in the bare store, past every fault.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use domain::call::Outcome;
 use domain::id::{EventId, NodeId, TaskId};
@@ -20,6 +20,7 @@ use runtime::app::{Receipt, Report};
 use tokio::runtime::{Builder, Runtime};
 
 use super::flaky::Write;
+use super::process::Alive;
 use super::{Broken, requests};
 
 type Checked = Result<(), Broken>;
@@ -29,6 +30,7 @@ type Checked = Result<(), Broken>;
 pub(super) struct Observer {
     runtime: Runtime,
     ledger: Ledger,
+    alive: Alive,
     walk: Walk,
     entries: Vec<Digest>,
     /// How often the audit says that a call was started.
@@ -71,7 +73,7 @@ pub(super) fn seal() -> Seal {
 }
 
 impl Observer {
-    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+    pub(super) fn new(store: Arc<dyn Store>, alive: Alive) -> Self {
         let runtime = Builder::new_current_thread().build().expect("a runtime");
         let ledger = {
             let _entered = runtime.enter();
@@ -80,6 +82,7 @@ impl Observer {
         Self {
             runtime,
             ledger,
+            alive,
             walk: Walk::FROM_GENESIS,
             entries: Vec::new(),
             started: BTreeMap::new(),
@@ -273,6 +276,10 @@ impl Observer {
             let fits = lease.epoch == before.epoch + 1 || (lease.epoch == before.epoch && same_holder);
             if !fits {
                 return Err(Broken::new("epoch", format!("from {before:?} to {lease:?}")));
+            }
+            let lives = self.alive.lock().unwrap_or_else(PoisonError::into_inner).contains(&before.holder);
+            if !same_holder && lives && !seen.ran_out {
+                return Err(Broken::new("taken-from-the-living", format!("from {before:?} to {lease:?}")));
             }
             self.leases.insert(lease.subject.clone(), Seen { lease, ran_out: false });
         }

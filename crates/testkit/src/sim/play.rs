@@ -22,7 +22,7 @@ use crate::ManualClock;
 const PROCESSES: usize = 3;
 /// What one process does at the same time.
 const ERRANDS: usize = 2;
-const STEPS: usize = 120;
+const STEPS: usize = 80;
 /// More than any run needs to come to rest.
 const PATIENCE: usize = 20_000;
 
@@ -37,8 +37,9 @@ struct Weather {
 }
 
 const FAIR: Weather = Weather { refused: 0, unheard: 0, unread: 0, crash: 0, clock: 0 };
-const WEATHERS: [Weather; 4] = [
+const WEATHERS: [Weather; 5] = [
     FAIR,
+    Weather { refused: 0, unheard: 0, unread: 0, crash: 10, clock: 200 },
     Weather { refused: 60, unheard: 60, unread: 5, crash: 0, clock: 10 },
     Weather { refused: 20, unheard: 20, unread: 2, crash: 60, clock: 30 },
     Weather { refused: 100, unheard: 100, unread: 10, crash: 100, clock: 60 },
@@ -75,6 +76,7 @@ pub(super) fn play(folder: &Path, seed: u64, setup: Setup) -> Run {
         shown: Arc::default(),
         folder,
     };
+    let observer = Observer::new(bare, Arc::clone(&ground.alive));
     let mut play = Play {
         seed,
         strict: setup.strict,
@@ -83,7 +85,7 @@ pub(super) fn play(folder: &Path, seed: u64, setup: Setup) -> Run {
         ground,
         processes: Vec::new(),
         started: 0,
-        observer: Observer::new(bare),
+        observer,
         deliveries: Vec::new(),
         sent: Vec::new(),
         trace: Vec::new(),
@@ -140,7 +142,7 @@ impl Play<'_> {
     }
 
     fn turn_clock(&mut self) {
-        let spans = [1, 29, 30, 31, 3600].map(Duration::from_secs);
+        let spans = [1, 29, 30, 30, 31, 3600].map(Duration::from_secs);
         let span = self.dice.one_of(&spans).copied().unwrap_or(LEASE);
         if self.dice.per_mille(250) {
             self.ground.clock.turn_back(span);

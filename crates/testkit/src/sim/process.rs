@@ -36,12 +36,15 @@ pub(super) enum Answer {
     Verified(Result<bool, Problem>),
 }
 
+/// The processes that live.
+pub(super) type Alive = Arc<Mutex<BTreeSet<String>>>;
+
 /// What all processes share.
 #[derive(Clone, Debug)]
 pub(super) struct Ground<'a> {
     pub(super) store: Arc<dyn Store>,
     pub(super) clock: Arc<ManualClock>,
-    pub(super) alive: Arc<Mutex<BTreeSet<String>>>,
+    pub(super) alive: Alive,
     pub(super) shown: Arc<Shown>,
     pub(super) folder: &'a Path,
 }
