@@ -18,6 +18,7 @@ mod count;
 mod interrupt;
 mod job;
 mod needs;
+mod sim;
 mod suites;
 mod table;
 mod test;
@@ -52,6 +53,7 @@ fn dispatch(args: &[String]) -> anyhow::Result<ExitCode> {
             Ok(rounds) => bench::run(rounds),
             Err(unknown) => Ok(help(&unknown)),
         },
+        "sim" => sim::play(rest),
         "peak-rss" => bench::peak_rss(rest),
         "help" | "--help" | "-h" => {
             println!("{}", help_text());
@@ -77,7 +79,9 @@ fn help_text() -> String {
          tasks:\n  \
          test [suite…]      install what the tests need, run all suites or those named, end with a table\n  \
          tidy               the rules of the house: edges between crates, file sizes, links\n  \
-         bench [--rounds N] start-up and a whole run, against /bin/true and find in the same run\n\n\
+         bench [--rounds N] start-up and a whole run, against /bin/true and find in the same run\n  \
+         sim [--seed N] [--seeds K] [--without fence|journal|durability|idempotence] [--trace] [--all] [--strict]\n                     \
+         simulated histories; a failure is a seed\n\n\
          suites, with their time budgets:\n{suites}"
     )
 }

@@ -6,7 +6,7 @@ use anyhow::bail;
 
 use crate::job::Job;
 use crate::needs::{From, Need, is_there};
-use crate::{count, tidy, two_commands};
+use crate::{count, sim, tidy, two_commands};
 
 #[derive(Debug)]
 pub(crate) struct Suite {
@@ -64,6 +64,13 @@ pub(crate) const ALL: &[Suite] = &[
         budget: secs(900),
         needs: &[],
         run: doc,
+    },
+    Suite {
+        name: "sim",
+        what: "a thousand simulated histories, other ones with every commit",
+        budget: secs(180),
+        needs: &[GIT],
+        run: sim::run,
     },
     Suite {
         name: "deny",

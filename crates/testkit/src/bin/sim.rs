@@ -72,13 +72,15 @@ fn play(asked: &Asked) -> ExitCode {
         }
     }
     println!(
-        "{} runs, seeds {} to {}: {} steps, {} crashes, {} faults",
+        "{} runs, seeds {} to {}: {} steps, {} crashes, {} faults, {} tasks changed hands ({} while their driver lived)",
         asked.seeds,
         asked.seed,
         asked.seed.wrapping_add(last),
         sum.steps,
         sum.crashes,
-        sum.faults
+        sum.faults,
+        sum.taken_over,
+        sum.from_the_living
     );
     for (known, times) in KNOWN.iter().zip(sum.known) {
         println!("known: {known}: {times} times");

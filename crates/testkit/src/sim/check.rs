@@ -45,6 +45,8 @@ pub(super) struct Observer {
     called_new: BTreeSet<String>,
     leases: BTreeMap<String, Seen>,
     decided: BTreeMap<EventId, usize>,
+    pub(super) taken_over: u64,
+    pub(super) from_the_living: u64,
     /// As far as each journal was folded, and what it came to.
     folded: BTreeMap<TaskId, Folded>,
     last_step: i64,
@@ -94,6 +96,8 @@ impl Observer {
             called_new: BTreeSet::new(),
             leases: BTreeMap::new(),
             decided: BTreeMap::new(),
+            taken_over: 0,
+            from_the_living: 0,
             folded: BTreeMap::new(),
             last_step: 0,
             jumped: false,
@@ -281,6 +285,9 @@ impl Observer {
             if !same_holder && lives && !seen.ran_out {
                 return Err(Broken::new("taken-from-the-living", format!("from {before:?} to {lease:?}")));
             }
+            let changed_hands = lease.epoch > before.epoch;
+            self.taken_over += u64::from(changed_hands);
+            self.from_the_living += u64::from(changed_hands && lives);
             self.leases.insert(lease.subject.clone(), Seen { lease, ran_out: false });
         }
         Ok(())

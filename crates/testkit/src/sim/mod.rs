@@ -51,6 +51,9 @@ pub struct Tally {
     pub crashes: u64,
     /// Writes and reads that failed, answers that were lost.
     pub faults: u64,
+    /// Tasks that changed hands; and of those, while their driver lived.
+    pub taken_over: u64,
+    pub from_the_living: u64,
     /// How often each of [`KNOWN`] came up.
     pub known: [u64; KNOWN.len()],
 }
@@ -84,6 +87,8 @@ impl std::ops::AddAssign for Tally {
         self.steps += other.steps;
         self.crashes += other.crashes;
         self.faults += other.faults;
+        self.taken_over += other.taken_over;
+        self.from_the_living += other.from_the_living;
         self.known.iter_mut().zip(other.known).for_each(|(sum, more)| *sum += more);
     }
 }

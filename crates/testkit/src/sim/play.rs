@@ -93,7 +93,8 @@ pub(super) fn play(folder: &Path, seed: u64, setup: Setup) -> Run {
     };
     let broken = play.all().err();
     let shape = play.observer.shape().unwrap_or_default();
-    let Play { trace, tally, .. } = play;
+    let Play { trace, mut tally, observer, .. } = play;
+    (tally.taken_over, tally.from_the_living) = (observer.taken_over, observer.from_the_living);
     Run { seed, trace, shape, tally, broken }
 }
 
