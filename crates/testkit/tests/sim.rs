@@ -1,5 +1,11 @@
 //! Simulated histories. A failure prints its seed and its trace; `cargo xtask sim --seed N` plays it again.
 
+#![expect(
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails loudly, and names the seed it caught a mutant with"
+)]
+
 use ledger::mutant::Guard;
 use testkit::sim::{Run, Setup, Stage};
 
