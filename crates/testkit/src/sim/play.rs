@@ -34,15 +34,16 @@ struct Weather {
     unread: u64,
     crash: u64,
     clock: u64,
+    nap: u64,
 }
 
-const FAIR: Weather = Weather { refused: 0, unheard: 0, unread: 0, crash: 0, clock: 0 };
+const FAIR: Weather = Weather { refused: 0, unheard: 0, unread: 0, crash: 0, clock: 0, nap: 0 };
 const WEATHERS: [Weather; 5] = [
     FAIR,
-    Weather { refused: 0, unheard: 0, unread: 0, crash: 10, clock: 200 },
-    Weather { refused: 60, unheard: 60, unread: 5, crash: 0, clock: 10 },
-    Weather { refused: 20, unheard: 20, unread: 2, crash: 60, clock: 30 },
-    Weather { refused: 100, unheard: 100, unread: 10, crash: 100, clock: 60 },
+    Weather { refused: 0, unheard: 0, unread: 0, crash: 10, clock: 100, nap: 60 },
+    Weather { refused: 60, unheard: 60, unread: 5, crash: 0, clock: 10, nap: 10 },
+    Weather { refused: 20, unheard: 20, unread: 2, crash: 60, clock: 30, nap: 20 },
+    Weather { refused: 100, unheard: 100, unread: 10, crash: 100, clock: 60, nap: 20 },
 ];
 
 struct Play<'a> {
@@ -117,7 +118,11 @@ impl Play<'_> {
         if self.dice.per_mille(self.weather.clock) {
             self.turn_clock();
         }
-        let at_gates = self.at_gates();
+        if self.dice.per_mille(self.weather.nap) {
+            self.nap();
+        }
+        let mut at_gates = self.at_gates();
+        at_gates.retain(|&at| self.processes.get_mut(at).is_some_and(Process::is_awake));
         match self.dice.below(100) {
             0..80 if !at_gates.is_empty() => self.open_one(&at_gates),
             80..84 if self.processes.len() < PROCESSES => {
@@ -155,8 +160,20 @@ impl Play<'_> {
         }
     }
 
+    /// A process is stopped for a while, longer than its leases last, and knows nothing of it.
+    fn nap(&mut self) {
+        let at = self.dice.below(self.processes.len());
+        let steps = 5 + self.dice.below(30);
+        let Some(process) = self.processes.get_mut(at) else { return };
+        process.asleep = steps;
+        let line = format!("{} sleeps for {steps} steps, and the clock goes on by {LEASE:?}", process.name);
+        self.note(line);
+        self.ground.clock.turn(LEASE);
+        self.observer.turned(self.ground.clock.now());
+    }
+
     fn begin_errand(&mut self) -> Result<(), Broken> {
-        let free = |(_, process): &(usize, &Process)| process.errands() < ERRANDS;
+        let free = |(_, process): &(usize, &Process)| process.asleep == 0 && process.errands() < ERRANDS;
         let free: Vec<usize> = self.processes.iter().enumerate().filter(free).map(|(at, _)| at).collect();
         let Some(&at) = self.dice.one_of(&free) else { return Ok(()) };
         let errand = match self.dice.below(100) {

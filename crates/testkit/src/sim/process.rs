@@ -73,6 +73,8 @@ pub(super) struct Process {
     pub(super) facts: Arc<Facts>,
     /// How many of its batches were refused because somebody else's steps were there first.
     pub(super) outrun: usize,
+    /// Steps for which it is not let on.
+    pub(super) asleep: usize,
     app: Arc<App>,
     at_work: Vec<(Errand, Arc<Mutex<Option<Answer>>>)>,
     runtime: Runtime,
@@ -112,7 +114,14 @@ impl Process {
         }));
         let runtime =
             Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
-        Self { name, gates, facts, outrun: 0, app, at_work: Vec::new(), runtime }
+        Self { name, gates, facts, outrun: 0, asleep: 0, app, at_work: Vec::new(), runtime }
+    }
+
+    /// Counts the steps it sleeps through.
+    pub(super) const fn is_awake(&mut self) -> bool {
+        let awake = self.asleep == 0;
+        self.asleep = self.asleep.saturating_sub(1);
+        awake
     }
 
     pub(super) fn is_idle(&self) -> bool {
