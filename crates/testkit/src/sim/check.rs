@@ -7,7 +7,7 @@ use domain::call::Outcome;
 use domain::id::{EventId, NodeId, TaskId};
 use domain::probe::Silent;
 use domain::task::{FinalResult, Status};
-use domain::{Digest, Time};
+use domain::{Clock as _, Digest};
 use engine::task::{Input, Step, Task};
 use ledger::chain::Walk;
 use ledger::records::{
@@ -21,7 +21,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::flaky::Write;
 use super::process::Alive;
-use super::{Broken, requests};
+use super::{Broken, Known, requests};
+use crate::ManualClock;
 
 type Checked = Result<(), Broken>;
 
@@ -31,6 +32,7 @@ pub(super) struct Observer {
     runtime: Runtime,
     ledger: Ledger,
     alive: Alive,
+    clock: Arc<ManualClock>,
     walk: Walk,
     entries: Vec<Digest>,
     /// How often the audit says that a call was started.
@@ -45,6 +47,8 @@ pub(super) struct Observer {
     called_new: BTreeSet<String>,
     leases: BTreeMap<String, Seen>,
     decided: BTreeMap<EventId, usize>,
+    /// What is wrong and known to be, since somebody asked.
+    pub(super) found: Vec<(Known, Broken)>,
     pub(super) taken_over: u64,
     pub(super) from_the_living: u64,
     /// As far as each journal was folded, and what it came to.
@@ -75,7 +79,7 @@ pub(super) fn seal() -> Seal {
 }
 
 impl Observer {
-    pub(super) fn new(store: Arc<dyn Store>, alive: Alive) -> Self {
+    pub(super) fn new(store: Arc<dyn Store>, alive: Alive, clock: Arc<ManualClock>) -> Self {
         let runtime = Builder::new_current_thread().build().expect("a runtime");
         let ledger = {
             let _entered = runtime.enter();
@@ -85,6 +89,7 @@ impl Observer {
             runtime,
             ledger,
             alive,
+            clock,
             walk: Walk::FROM_GENESIS,
             entries: Vec::new(),
             started: BTreeMap::new(),
@@ -96,6 +101,7 @@ impl Observer {
             called_new: BTreeSet::new(),
             leases: BTreeMap::new(),
             decided: BTreeMap::new(),
+            found: Vec::new(),
             taken_over: 0,
             from_the_living: 0,
             folded: BTreeMap::new(),
@@ -113,7 +119,8 @@ impl Observer {
     }
 
     /// The clock was turned ahead.
-    pub(super) fn turned(&mut self, now: Time) {
+    pub(super) fn turned(&mut self) {
+        let now = self.clock.now();
         self.jumped = true;
         for seen in self.leases.values_mut() {
             seen.ran_out |= now >= seen.lease.until;
@@ -146,7 +153,7 @@ impl Observer {
     }
 
     /// A handler is about to run. Nothing was written since.
-    pub(super) fn running(&mut self, tool: &str, call: &str) -> Checked {
+    pub(super) fn running(&mut self, process: &str, tool: &str, call: &str) -> Checked {
         let ran = self.ran.entry(call.to_owned()).or_default();
         *ran += 1;
         let (ran, started) = (*ran, self.started.get(call).copied().unwrap_or(0));
@@ -154,10 +161,22 @@ impl Observer {
             let what = format!("{tool} {call} runs for the {ran}. time, and {started} starts are durable");
             return Err(Broken::new("durable-first", what));
         }
-        if self.settled.contains(call) {
-            return Err(Broken::new("runs-twice", format!("{tool} {call} runs after its end was durable")));
+        if !self.settled.contains(call) {
+            return Ok(());
         }
+        let broken = Broken::new("runs-twice", format!("{tool} {call} runs after its end was durable"));
+        if self.drives(process, call)? {
+            return Err(broken);
+        }
+        self.found.push((Known::Overtaken, broken));
         Ok(())
+    }
+
+    /// Whether this process has the lease on the task that this is a call of.
+    fn drives(&self, process: &str, call: &str) -> Result<bool, Broken> {
+        let row = self.ask(self.ledger.first(Select::<ToolCall>::by("id", &call.to_owned())))?;
+        let lease = row.and_then(|row| self.leases.get(&row.task_id.to_string()));
+        Ok(lease.is_some_and(|seen| seen.lease.holder == process))
     }
 
     /// An adapter was told that its event is kept.
@@ -196,6 +215,7 @@ impl Observer {
     pub(super) fn kept(&mut self) -> Checked {
         self.events()?;
         self.audit()?;
+        self.admissions()?;
         self.leases()?;
         self.calls()?;
         self.journals()
@@ -220,16 +240,18 @@ impl Observer {
         Ok(())
     }
 
-    /// One decision per event; an event that there is another one about now.
-    pub(super) fn admissions(&mut self) -> Result<Option<Broken>, Broken> {
+    /// One decision per event.
+    fn admissions(&mut self) -> Checked {
         let mut events = BTreeMap::<EventId, usize>::new();
         for access in self.all::<Access>()? {
             *events.entry(access.event_id).or_default() += 1;
         }
-        let more = events.iter().find(|(event, n)| **n > 1 && self.decided.get(*event) != Some(*n));
-        let more = more.map(|(event, n)| format!("{event} was decided about {n} times"));
+        for (event, n) in events.iter().filter(|(event, n)| **n > 1 && self.decided.get(*event) != Some(*n)) {
+            let what = format!("{event} was decided about {n} times");
+            self.found.push((Known::DecidedTwice, Broken::new("one-admission", what)));
+        }
         self.decided = events;
-        Ok(more.map(|what| Broken::new("one-admission", what)))
+        Ok(())
     }
 
     /// The chain goes on from where it was.
@@ -266,10 +288,11 @@ impl Observer {
 
     /// Epochs rise by one, and nobody takes from a living process whose time is not over.
     fn leases(&mut self) -> Checked {
+        let now = self.clock.now();
         for lease in self.all::<Lease>()? {
+            let ran_out = now >= lease.until;
             let Some(seen) = self.leases.get(&lease.subject) else {
-                let subject = lease.subject.clone();
-                self.leases.insert(subject, Seen { lease, ran_out: false });
+                self.leases.insert(lease.subject.clone(), Seen { lease, ran_out });
                 continue;
             };
             let before = &seen.lease;
@@ -283,12 +306,13 @@ impl Observer {
             }
             let lives = self.alive.lock().unwrap_or_else(PoisonError::into_inner).contains(&before.holder);
             if !same_holder && lives && !seen.ran_out {
-                return Err(Broken::new("taken-from-the-living", format!("from {before:?} to {lease:?}")));
+                let what = format!("from {before:?} to {lease:?}");
+                self.found.push((Known::Renewed, Broken::new("taken-from-the-living", what)));
             }
             let changed_hands = lease.epoch > before.epoch;
             self.taken_over += u64::from(changed_hands);
             self.from_the_living += u64::from(changed_hands && lives);
-            self.leases.insert(lease.subject.clone(), Seen { lease, ran_out: false });
+            self.leases.insert(lease.subject.clone(), Seen { lease, ran_out });
         }
         Ok(())
     }

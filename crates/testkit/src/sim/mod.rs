@@ -60,10 +60,12 @@ pub struct Tally {
 
 /// What is wrong and known to be: counted, and no failure unless asked for ([`Setup::strict`]). Each goes away with its
 /// remedy.
-pub const KNOWN: [&str; 3] = [
+pub const KNOWN: [&str; 5] = [
     "a take-over that its driver was faster than is told R4099 and not R4011",
     "a resume whose task ended meanwhile is told R4099 and not the result",
     "two processes that look at the same stranger's event decide about it twice",
+    "a task is taken from a living process that renewed its lease after it was looked at",
+    "a driver that was overtaken runs its call all the same, at the very end of its lease or after the clock went back",
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +73,8 @@ enum Known {
     Outrun,
     EndedMeanwhile,
     DecidedTwice,
+    Renewed,
+    Overtaken,
 }
 
 /// On what a run is played.

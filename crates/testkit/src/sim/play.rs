@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::Clock as _;
 use domain::limits::LEASE;
 use ledger::memory::MemoryStore;
 use ledger::mutant::Mutant;
@@ -77,7 +76,7 @@ pub(super) fn play(folder: &Path, seed: u64, setup: Setup) -> Run {
         shown: Arc::default(),
         folder,
     };
-    let observer = Observer::new(bare, Arc::clone(&ground.alive));
+    let observer = Observer::new(bare, Arc::clone(&ground.alive), Arc::clone(&ground.clock));
     let mut play = Play {
         seed,
         strict: setup.strict,
@@ -156,7 +155,7 @@ impl Play<'_> {
         } else {
             self.ground.clock.turn(span);
             self.note(format!("the clock goes on by {span:?}"));
-            self.observer.turned(self.ground.clock.now());
+            self.observer.turned();
         }
     }
 
@@ -169,7 +168,7 @@ impl Play<'_> {
         let line = format!("{} sleeps for {steps} steps, and the clock goes on by {LEASE:?}", process.name);
         self.note(line);
         self.ground.clock.turn(LEASE);
-        self.observer.turned(self.ground.clock.now());
+        self.observer.turned();
     }
 
     fn begin_errand(&mut self) -> Result<(), Broken> {
@@ -269,11 +268,10 @@ impl Play<'_> {
     fn look(&mut self, at: usize) -> Result<(), Broken> {
         let Some(process) = self.processes.get_mut(at) else { return Ok(()) };
         let name = process.name.clone();
-        let mut looked_twice = None;
         for fact in process.facts.take() {
             self.trace.push(format!("  {name} {fact:?}"));
             match fact {
-                Fact::Running { tool, call } => self.observer.running(&tool, &call)?,
+                Fact::Running { tool, call } => self.observer.running(&name, &tool, &call)?,
                 Fact::Wrote(writes) => {
                     for write in writes {
                         Observer::wrote(&write)?;
@@ -284,13 +282,12 @@ impl Play<'_> {
                         process.outrun += usize::from(steps.contains(&write.outcome));
                     }
                     self.observer.kept()?;
-                    looked_twice = looked_twice.or(self.observer.admissions()?);
                 }
             }
         }
         let answers = process.answers();
-        if let Some(broken) = looked_twice {
-            self.known(Known::DecidedTwice, broken)?;
+        for (known, broken) in std::mem::take(&mut self.observer.found) {
+            self.known(known, broken)?;
         }
         for (task, result) in self.ground.shown.take() {
             self.observer.shown(task, &result)?;
@@ -347,6 +344,7 @@ impl Play<'_> {
         if self.strict {
             return Err(broken);
         }
+        self.note(format!("  known to be wrong: {broken:?}"));
         if let Some(count) = self.tally.known.get_mut(known as usize) {
             *count += 1;
         }
@@ -364,7 +362,7 @@ impl Play<'_> {
             process.crash(&self.ground);
         }
         self.ground.clock.turn(Duration::from_secs(30 * 24 * 60 * 60));
-        self.observer.turned(self.ground.clock.now());
+        self.observer.turned();
         self.note("everybody is gone, a month later");
         self.start_process();
         for task in self.observer.unfinished()? {
