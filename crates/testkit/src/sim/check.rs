@@ -381,30 +381,42 @@ impl Observer {
     }
 
     /// Every task is over, and has come to the right answer.
-    pub(super) fn finished(&self) -> Checked {
-        for task in self.all::<AgentTask>()? {
-            let folded = self.folded.get(&task.task_id).map(|folded| &folded.task);
-            let Some(over) = folded.filter(|folded| folded.status().is_over()) else {
-                return Err(Broken::new("finished", format!("{} is {:?}", task.task_id, task.status)));
+    pub(super) fn finished(&mut self) -> Checked {
+        for row in self.all::<AgentTask>()? {
+            let folded = self.folded.get(&row.task_id).filter(|folded| folded.task.status().is_over());
+            let Some(Folded { task, late, .. }) = folded else {
+                return Err(Broken::new("finished", format!("{} is {:?}", row.task_id, row.status)));
             };
-            self.right(task.task_id, over.status(), over.result())?;
+            match self.compare(row.task_id, task.status(), task.result())? {
+                Some(broken) if *late && self.jumped => self.found.push((Known::Late, broken)),
+                Some(broken) => return Err(broken),
+                None => {}
+            }
         }
         Ok(())
     }
 
     fn right(&self, task: TaskId, status: Status, result: Option<&FinalResult>) -> Checked {
-        let wrong = |what: &str| Broken::new("answer", format!("{task}: {what}"));
         let late = self.jumped && self.folded.get(&task).is_some_and(|folded| folded.late);
+        self.compare(task, status, result)?.filter(|_| !late).map_or(Ok(()), Err)
+    }
+
+    /// What is wrong with an answer.
+    fn compare(
+        &self,
+        task: TaskId,
+        status: Status,
+        result: Option<&FinalResult>,
+    ) -> Result<Option<Broken>, Broken> {
+        let wrong = |what: &str| Broken::new("answer", format!("{task}: {what}"));
         let row = self.ask(self.ledger.task(task))?.ok_or_else(|| wrong("is not on the board"))?;
         let event = self.ask(self.ledger.event(row.payload))?.ok_or_else(|| wrong("its event is gone"))?;
         let asked = self.ask(self.ledger.text(&event.body))?.unwrap_or_default();
         let right = requests::answer(&asked).ok_or_else(|| wrong("nobody asked for it"))?;
         let text = result.map_or("", |result| result.text.as_str());
-        if late || (status, text) == right {
-            return Ok(());
-        }
         let reason = result.and_then(|result| result.reason.as_deref());
-        Err(wrong(&format!("`{asked}` came to {status:?}, `{text}`, {reason:?}")))
+        let what = format!("`{asked}` came to {status:?}, `{text}`, {reason:?}");
+        Ok(((status, text) != right).then(|| wrong(&what)))
     }
 
     /// In a few words, without what differs between two machines: to compare two runs.

@@ -286,9 +286,7 @@ impl Play<'_> {
             }
         }
         let answers = process.answers();
-        for (known, broken) in std::mem::take(&mut self.observer.found) {
-            self.known(known, broken)?;
-        }
+        self.all_known()?;
         for (task, result) in self.ground.shown.take() {
             self.observer.shown(task, &result)?;
         }
@@ -340,6 +338,11 @@ impl Play<'_> {
         }
     }
 
+    fn all_known(&mut self) -> Result<(), Broken> {
+        let found = std::mem::take(&mut self.observer.found);
+        found.into_iter().try_for_each(|(known, broken)| self.known(known, broken))
+    }
+
     fn known(&mut self, known: Known, broken: Broken) -> Result<(), Broken> {
         if self.strict {
             return Err(broken);
@@ -376,6 +379,7 @@ impl Play<'_> {
         self.begin(0, Errand::Verify)?;
         self.drain()?;
         self.observer.finished()?;
+        self.all_known()?;
         self.observer.for_ever()
     }
 
