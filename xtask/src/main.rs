@@ -20,6 +20,7 @@ mod interrupt;
 mod job;
 mod needs;
 mod packages;
+mod sim;
 mod suites;
 mod table;
 mod test;
@@ -62,6 +63,7 @@ fn dispatch(args: &[String]) -> anyhow::Result<ExitCode> {
             Ok(options) => crash::task(options),
             Err(unknown) => Ok(help(&unknown)),
         },
+        "sim" => sim::play(rest),
         "peak-rss" => bench::peak_rss(rest),
         "help" | "--help" | "-h" => {
             println!("{}", help_text());
@@ -90,7 +92,9 @@ fn help_text() -> String {
          bench [--rounds N] start-up and a whole run, against /bin/true and find in the same run\n  \
          crash [--rounds N] [--seed S] [--store sqlite|postgres|both] [--without GUARD [--expect-caught]] [--log FILE]\n  \
                             kill the program under load, go on, count\n  \
-         soak [--rounds N]  the same for hours, with a log in docs/soak/\n\n\
+         soak [--rounds N]  the same for hours, with a log in docs/soak/\n  \
+         sim [--seed N] [--seeds K] [--without fence|journal|durability|idempotence] [--trace] [--all] [--strict]\n                     \
+         simulated histories; a failure is a seed\n\n\
          suites, with their time budgets:\n{suites}"
     )
 }

@@ -7,7 +7,7 @@ use services::{Flavour, PGSERVER, POSTGRES_14, Postgres};
 
 use crate::job::Job;
 use crate::needs::{From, Need, Probe, is_there};
-use crate::{count, crash, packages, tidy, two_commands};
+use crate::{count, crash, packages, sim, tidy, two_commands};
 
 #[derive(Debug)]
 pub(crate) struct Suite {
@@ -86,6 +86,13 @@ pub(crate) const ALL: &[Suite] = &[
         budget: secs(600),
         needs: &[],
         run: doc,
+    },
+    Suite {
+        name: "sim",
+        what: "a thousand simulated histories, other ones with every commit",
+        budget: secs(180),
+        needs: &[GIT],
+        run: sim::run,
     },
     Suite {
         name: "deny",

@@ -128,15 +128,16 @@ pub struct Pending {
 pub struct NotCovered;
 
 impl Pending {
-    /// INVARIANT (batch-grows) makes this sound: what was entered into the batch is still in it.
+    /// INVARIANT (batch-grows) makes this sound: what was entered into the batch is still in it. The leave does not
+    /// outlive the right to drive the task.
     ///
     /// # Errors
     /// If the receipt is for another batch.
-    pub fn authorize(self, receipt: &Receipt) -> Result<Authorized<Call>, NotCovered> {
+    pub fn authorize(self, receipt: &Receipt, leased_until: Time) -> Result<Authorized<Call>, NotCovered> {
         if !receipt.is_for(&self.batch) {
             return Err(NotCovered);
         }
-        let not_after = self.row.timestamp.plus(AUTHORISATION);
+        let not_after = self.row.timestamp.plus(AUTHORISATION).min(leased_until);
         Ok(Authorized { call: self.call, row: self.row, not_after })
     }
 }

@@ -39,6 +39,10 @@ pub struct Finished {
     at: Time,
 }
 
+/// A call whose authorisation ran out before it could start.
+#[derive(Debug, PartialEq)]
+pub struct Late(pub Call);
+
 impl Broker {
     #[must_use]
     pub fn new(registry: Registry, clock: Arc<dyn Clock>, probe: Arc<dyn Probe>) -> Self {
@@ -73,18 +77,22 @@ impl Broker {
 
     /// Runs the call. A handler that hangs is left behind at its time limit, one that panics ends its own call;
     /// either way there is an outcome to record.
-    pub async fn execute(&self, authorized: Authorized<Call>) -> Finished {
+    ///
+    /// # Errors
+    /// If the authorisation ran out before the call could start. It has not run, and has to be asked for again.
+    pub async fn execute(&self, authorized: Authorized<Call>) -> Result<Finished, Late> {
         let (call, row, not_after) =
             (authorized.call().clone(), authorized.row.clone(), authorized.not_after);
+        // A clock that was set back says nothing about how long ago it was.
+        let now = self.clock.now();
+        if now >= not_after || now < row.timestamp {
+            return Err(Late(call));
+        }
         let (outcome, status) = match self.registry.handler(&call.tool).cloned() {
             None => (Err(Failure::logical(format!("there is no tool `{}`", call.tool))), CallStatus::Failed),
-            Some(_) if self.clock.now() > not_after => {
-                let late = Failure::environmental("the authorisation ran out before the call could start");
-                (Err(late), CallStatus::Failed)
-            }
             Some(handler) => self.run(handler, authorized, &call).await,
         };
-        Finished { call, outcome, row: ToolCall { status, ..row }, at: self.clock.now() }
+        Ok(Finished { call, outcome, row: ToolCall { status, ..row }, at: self.clock.now() })
     }
 
     async fn run(

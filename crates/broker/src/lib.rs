@@ -73,5 +73,5 @@ mod tool;
 
 pub use decide::{Answer, Decision, Facts, Layer, Word};
 pub use door::{Authorized, Context, NotCovered, Pending, Prepared, Refused, Ruled};
-pub use execute::{Asker, Broker, Finished};
+pub use execute::{Asker, Broker, Finished, Late};
 pub use tool::{Handler, Level, Registry, ToolSpec};

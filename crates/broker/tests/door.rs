@@ -83,6 +83,9 @@ fn salt() -> Salt {
     Salt { person: "p-1".into(), salt: SaltBytes::new(Digest::ZERO) }
 }
 
+/// Later than anything here.
+const FAR: Time = Time::from_micros(i64::MAX);
+
 fn batch(id: u128) -> Batch {
     Batch::new(BatchId::from_bits(id), Time::from_micros(0))
 }
@@ -118,22 +121,22 @@ async fn only_the_receipt_of_the_very_batch_opens_the_door() {
     let mut right = batch(1);
     let pending = entered(&broker, "works", &mut right);
     let receipt = ledger.commit(right).await.unwrap();
-    assert!(pending.authorize(&receipt).is_ok());
+    assert!(pending.authorize(&receipt, FAR).is_ok());
 
     let mut dropped = batch(2);
     let pending = entered(&broker, "works", &mut dropped);
     let receipt = ledger.commit(batch(3)).await.unwrap();
-    assert_eq!(pending.authorize(&receipt).unwrap_err(), NotCovered, "another batch");
+    assert_eq!(pending.authorize(&receipt, FAR).unwrap_err(), NotCovered, "another batch");
 
     let mut dropped = batch(4);
     let pending = entered(&broker, "works", &mut dropped);
     let receipt = ledger.commit(batch(4)).await.unwrap();
-    assert_eq!(pending.authorize(&receipt).unwrap_err(), NotCovered, "another batch with the same id");
+    assert_eq!(pending.authorize(&receipt, FAR).unwrap_err(), NotCovered, "another batch with the same id");
 
     let mut repeated = batch(1);
     let pending = entered(&broker, "works", &mut repeated);
     let receipt = ledger.commit(repeated).await.unwrap();
-    assert_eq!(pending.authorize(&receipt).unwrap_err(), NotCovered, "an id that was written before");
+    assert_eq!(pending.authorize(&receipt, FAR).unwrap_err(), NotCovered, "an id that was written before");
 }
 
 /// What the journal says about a call in the end.
@@ -142,7 +145,7 @@ async fn ended(id: &str, now: i64) -> (CallStatus, Outcome) {
     let mut started = batch(1);
     let pending = entered(&broker, id, &mut started);
     let receipt = ledger.commit(started).await.unwrap();
-    let finished = broker.execute(pending.authorize(&receipt).unwrap()).await;
+    let finished = broker.execute(pending.authorize(&receipt, FAR).unwrap()).await.unwrap();
     let mut records = batch(2);
     let salt = salt();
     finished.enter(Context { agent: "main", trust: Trust::Operator, salt: &salt }, &mut records).unwrap();
@@ -165,12 +168,24 @@ async fn whatever_a_handler_does_there_is_an_outcome_on_record() {
     assert_eq!(outcome.unwrap_err().message, "`panics` broke down; this is a bug in it");
 }
 
+/// It has not run, and nothing is recorded of it: whoever drives the task asks again.
 #[tokio::test]
 async fn an_authorisation_runs_out() {
-    let late = i64::try_from(domain::limits::AUTHORISATION.as_micros()).unwrap() + 1;
-    let (status, outcome) = ended("works", late).await;
-    assert_eq!(status, CallStatus::Failed);
-    assert_eq!(outcome.unwrap_err().message, "the authorisation ran out before the call could start");
+    let authorisation = i64::try_from(domain::limits::AUTHORISATION.as_micros()).unwrap();
+    let table = [
+        ("in time", authorisation - 1, FAR, true),
+        ("at its end", authorisation, FAR, false),
+        ("the lease ran out before it", 5, Time::from_micros(5), false),
+        ("the clock was set back", -1, FAR, false),
+    ];
+    for (name, now, leased_until, runs) in table {
+        let (broker, ledger) = (broker(now), ledger());
+        let mut started = batch(1);
+        let pending = entered(&broker, "works", &mut started);
+        let receipt = ledger.commit(started).await.unwrap();
+        let done = broker.execute(pending.authorize(&receipt, leased_until).unwrap()).await;
+        assert_eq!(done.is_ok(), runs, "{name}");
+    }
 }
 
 /// After a crash: what only reads or does the same twice may run again, anything else is unknown.
@@ -190,7 +205,7 @@ async fn a_call_whose_fate_nobody_knows_is_recorded_as_such() {
     let mut started = batch(1);
     let pending = entered(&broker, "hangs", &mut started);
     let receipt = ledger.commit(started).await.unwrap();
-    let call = pending.authorize(&receipt).unwrap().call().clone();
+    let call = pending.authorize(&receipt, FAR).unwrap().call().clone();
     let row = ledger.call(call.id).await.unwrap().unwrap();
     assert_eq!(row.status, CallStatus::Started, "its process ends here");
 

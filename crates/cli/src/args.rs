@@ -104,6 +104,9 @@ pub(crate) enum Command {
         #[arg(long)]
         yes: bool,
     },
+    /// Do what the house does by itself now and then, if it is due; by hand or from cron
+    #[command(after_help = "Example:\n  regent tick")]
+    Tick,
     /// What an error code or a decision means
     #[command(after_help = "Example:\n  regent explain R4010")]
     Explain {
@@ -147,6 +150,13 @@ pub(crate) enum Tasks {
         #[arg(long, default_value_t = domain::limits::LIST_ENTRIES)]
         limit: u32,
     },
+    /// What every process does, as it becomes durable; until Ctrl-C
+    #[command(after_help = "Example:\n  regent tasks follow --after 0 --json")]
+    Follow {
+        /// Begin after this sequence number; 0 is the beginning. Without it: from now on
+        #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(i64).range(0..))]
+        after: Option<i64>,
+    },
     /// One task with its plan, calls, journal and result
     #[command(after_help = "Example:\n  regent tasks show t-k7q2")]
     Show {
@@ -159,9 +169,12 @@ pub(crate) enum Tasks {
 pub(crate) enum Events {
     /// Take in events, one JSON object per line on standard input
     #[command(
-        after_help = "Example:\n  echo '{\"adapter\":\"demo\",\"source_id\":\"1\",\"sender\":\"lea\",\"content\":\"hello\"}' | regent events ingest\n\nEach line is answered once it is durable: {\"key\",\"id\",\"new\"}; a bad one with {\"error\",\"line\"}."
+        after_help = "Example:\n  echo '{\"adapter\":\"demo\",\"source_id\":\"1\",\"sender\":\"lea\",\"content\":\"hello\"}' | regent events ingest\n\nEach line is answered once it is durable: {\"key\",\"id\",\"new\"}; a bad one with {\"error\",\"line\"}.\nA line may say how far its adapter has read: \"watermark\". It is kept with the event, or not at all."
     )]
     Ingest,
+    /// How far each adapter has read at its source
+    #[command(after_help = "Example:\n  regent events watermarks --json")]
+    Watermarks,
     /// Oldest first
     #[command(after_help = "Example:\n  regent events list --limit 10")]
     List {

@@ -1,17 +1,47 @@
 //! The kill test's hook, compiled only with the feature `faults`: at every named point the program tells a process
-//! that survives it where it is, and waits to be told to go on, or to be killed.
+//! that survives it where it is, and waits to be told to go on, or to be killed. The same build can be made to go
+//! faster, and to lack one guard, so that tests show that they notice.
+//!
+//! `REGENT_FAULTS` holds it all: `socket=<path>,lease=<ms>,duties=<ms>,without=<guard>`, each of them optional.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use domain::probe::{Point, Probe, Silent};
+use ledger::Store;
+use ledger::mutant::{Guard, Mutant};
+use runtime::Pace;
 
-/// A socket path in `REGENT_FAULTS` switches it on.
+use crate::Hooks;
+
 #[expect(clippy::disallowed_methods, reason = "only in builds for the kill test")]
-pub(crate) fn probe() -> Arc<dyn Probe> {
-    let stream = std::env::var_os("REGENT_FAULTS").and_then(|path| UnixStream::connect(path).ok());
-    match stream {
+fn setting(name: &str) -> Option<String> {
+    let all = std::env::var("REGENT_FAULTS").ok()?;
+    let mut pairs = all.split(',').filter_map(|pair| pair.split_once('='));
+    pairs.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
+}
+
+pub(crate) fn hooks() -> Hooks {
+    let millis = |name: &str| setting(name)?.parse().ok().map(Duration::from_millis);
+    let usual = Pace::default();
+    Hooks {
+        probe: probe(),
+        wrap,
+        pace: Pace { lease: millis("lease").unwrap_or(usual.lease), duties: millis("duties") },
+    }
+}
+
+fn wrap(store: Arc<dyn Store>) -> Arc<dyn Store> {
+    match setting("without").and_then(|name| name.parse::<Guard>().ok()) {
+        Some(guard) => Arc::new(Mutant::new(store, guard)),
+        None => store,
+    }
+}
+
+fn probe() -> Arc<dyn Probe> {
+    match setting("socket").and_then(|path| UnixStream::connect(path).ok()) {
         Some(stream) => Arc::new(Asked { stream: Mutex::new(BufReader::new(stream)) }),
         None => Arc::new(Silent),
     }

@@ -17,8 +17,9 @@ use clap::Parser as _;
 use clap::error::ErrorKind;
 use domain::IdSource;
 use domain::probe::Probe;
+use ledger::Store;
 use runtime::settings::{Layers, Settings};
-use runtime::{App, Code, House, Parts, Problem};
+use runtime::{App, Code, House, Pace, Parts, Problem};
 
 use args::{Args, Color, Global};
 use commands::Trouble;
@@ -85,23 +86,37 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
 
 fn parts(house: House, settings: Settings, mistakes: Vec<String>) -> Parts {
     let ids: Arc<dyn IdSource> = Arc::new(OsIds);
-    let probe = probe();
+    let hooks = hooks();
     let zone = match settings.get("time.zone") {
         "system" => Surroundings::system_zone(),
         name => jiff::tz::TimeZone::get(name).unwrap_or(jiff::tz::TimeZone::UTC), // checked when it was read
     };
-    let host = Arc::new(OsHost { house: house.clone(), ids: Arc::clone(&ids), probe: Arc::clone(&probe) });
-    Parts { house, settings, mistakes, host, clock: Arc::new(SystemClock), ids, probe, zone }
+    let host = Arc::new(OsHost {
+        house: house.clone(),
+        ids: Arc::clone(&ids),
+        probe: Arc::clone(&hooks.probe),
+        database_url: settings.get("database.url").into(),
+        wrap: hooks.wrap,
+    });
+    let (probe, pace) = (hooks.probe, hooks.pace);
+    Parts { house, settings, mistakes, host, clock: Arc::new(SystemClock), ids, probe, zone, pace }
+}
+
+/// What a build for tests puts between the parts. In the product: nothing.
+struct Hooks {
+    probe: Arc<dyn Probe>,
+    wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
+    pace: Pace,
 }
 
 #[cfg(not(feature = "faults"))]
-fn probe() -> Arc<dyn Probe> {
-    Arc::new(domain::probe::Silent)
+fn hooks() -> Hooks {
+    Hooks { probe: Arc::new(domain::probe::Silent), wrap: |store| store, pace: Pace::default() }
 }
 
 #[cfg(feature = "faults")]
-fn probe() -> Arc<dyn Probe> {
-    faults::probe()
+fn hooks() -> Hooks {
+    faults::hooks()
 }
 
 /// # Errors

@@ -46,6 +46,8 @@ pub struct Incoming {
     pub content_type: Option<String>,
     pub occurred_at: Option<Time>,
     pub metadata: Option<serde_json::Value>,
+    /// How far the adapter has read at its source, this event included; kept in the same batch.
+    pub watermark: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -95,7 +97,10 @@ impl Incoming {
         if let Some(own) = reserved {
             return Err(NotAnEvent::Reserved((*own).into()));
         }
-        for (field, value) in [("source_id", &self.source_id), ("sender", &self.sender)] {
+        let ids = [("source_id", &self.source_id), ("sender", &self.sender)];
+        let optional = [("container_id", &self.container_id), ("watermark", &self.watermark)];
+        let optional = optional.into_iter().filter_map(|(field, value)| Some((field, value.as_ref()?)));
+        for (field, value) in ids.into_iter().chain(optional) {
             bounded(field, value)?;
             if value.chars().any(char::is_control) {
                 return Err(NotAnEvent::Unprintable { field, value: value.escape_debug().to_string() });
@@ -169,6 +174,7 @@ mod tests {
             content_type: None,
             occurred_at: None,
             metadata: None,
+            watermark: None,
         }
     }
 

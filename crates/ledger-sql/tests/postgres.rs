@@ -1,29 +1,29 @@
-//! PostgreSQL passes the suite, with and without pgvector, and its schema is what the records say.
+//! PostgreSQL passes the suite, with and without pgvector.
 
-#![expect(clippy::expect_used, clippy::disallowed_methods, reason = "a test fails loudly")]
+#![expect(clippy::expect_used, reason = "a test fails loudly")]
 
 use std::sync::Arc;
 
-use ledger::records::TABLES;
-use ledger::value::Kind;
-use ledger::{Store, StoreError};
+use ledger::Store;
 use ledger_sql::PostgresStore;
-use sqlx::{Connection as _, PgConnection, Row as _};
+use services::Flavour;
 
-async fn fresh() -> String {
-    static N: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-    let n = N.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-    let name = format!("t{}_{n}", std::process::id());
-    let mut db = PgConnection::connect("postgres://regent@127.0.0.1:54999/dev").await.expect("connect");
-    sqlx::raw_sql(sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}"))).execute(&mut db).await.expect("create");
-    format!("postgres://regent@127.0.0.1:54999/{name}")
+async fn conforms(flavour: Flavour) {
+    let server = services::shared(flavour).expect("a server");
+    ledger::conformance::run(async || {
+        let url = server.create_database().expect("a database");
+        let store: Arc<dyn Store> = Arc::new(PostgresStore::open(&url).await.expect("open"));
+        store
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn postgres_conforms() {
-    ledger::conformance::run(async || {
-        let store: Arc<dyn Store> = Arc::new(PostgresStore::open(&fresh().await).await.expect("open"));
-        store
-    })
-    .await;
+    conforms(Flavour::Plain).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn postgres_with_pgvector_conforms() {
+    conforms(Flavour::Vector).await;
 }

@@ -224,10 +224,8 @@ async fn a_record_that_was_tampered_with_is_found_out_and_not_gone_on_from() {
             let mut next = Batch::new(BatchId::from_bits(2), Time::from_micros(2));
             next.audit(entry("c"));
             let refused = ledger.commit(next).await.expect_err(name);
-            let expected = matches!(
-                refused,
-                CommitError::Refused(Refusal::TailMoved | Refusal::OtherHouse { .. })
-            );
+            let expected =
+                matches!(refused, CommitError::Refused(Refusal::TailMoved | Refusal::OtherHouse { .. }));
             assert!(expected, "{name}: {refused}");
         }
     }

@@ -6,6 +6,7 @@ use domain::Time;
 use domain::id::{BatchId, NodeId};
 
 use crate::chain::Entry;
+use crate::records::Lease;
 use crate::table::{Record, Table};
 use crate::value::{Cell, Row, Value};
 
@@ -21,8 +22,8 @@ pub struct Fence {
 pub enum Expect {
     /// No row of this table has this value in this column.
     Absent { table: &'static Table, column: &'static str, value: Value },
-    /// The lease on this subject is in this epoch; 0 means that there is none yet.
-    EpochIs { subject: String, epoch: u64 },
+    /// The lease on this subject is as it was when it was looked at: nobody renewed it or took it over.
+    LeaseIs { subject: String, lease: Option<Lease> },
 }
 
 /// Why a batch was not written. Nothing of it was.
@@ -30,7 +31,7 @@ pub enum Expect {
 pub enum Refusal {
     #[error("`{table}` already holds this {column}")]
     Present { table: &'static str, column: &'static str },
-    #[error("`{subject}` is driven under epoch {found}, not {expected}: somebody else took it over")]
+    #[error("`{subject}` is driven by another process (epoch {found}; expected was {expected})")]
     Fenced { subject: String, expected: u64, found: u64 },
     #[error("`{table}` already holds a row with this key")]
     Duplicate { table: &'static str },
@@ -120,8 +121,38 @@ impl Batch {
         self
     }
 
-    pub fn expect_epoch(&mut self, subject: impl Into<String>, epoch: u64) -> &mut Self {
-        self.expects.push(Expect::EpochIs { subject: subject.into(), epoch });
+    pub fn expect_lease(&mut self, subject: impl Into<String>, lease: Option<Lease>) -> &mut Self {
+        self.expects.push(Expect::LeaseIs { subject: subject.into(), lease });
         self
+    }
+}
+
+/// For mutants and whoever watches them: nobody else looks into a batch or makes a second one of it.
+#[cfg(feature = "mutants")]
+impl Batch {
+    #[must_use]
+    pub fn fences(&self) -> &[Fence] {
+        &self.fences
+    }
+
+    #[must_use]
+    pub fn expects(&self) -> &[Expect] {
+        &self.expects
+    }
+
+    pub(crate) fn again(&self) -> Self {
+        Self {
+            id: self.id,
+            token: self.token(),
+            at: self.at,
+            rows: self.rows.clone(),
+            audit: self.audit.clone(),
+            fences: self.fences.clone(),
+            expects: self.expects.clone(),
+        }
+    }
+
+    pub(crate) const fn rename(&mut self, id: BatchId) {
+        self.id = id;
     }
 }

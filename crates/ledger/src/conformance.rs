@@ -14,8 +14,8 @@ use domain::task::{Directive, Status};
 use domain::{Digest, Time, Trust};
 
 use crate::records::{
-    Access, AgentTask, AuditHead, Blob, CallStatus, Entity, EntityKind, Event, Identity, Lease, Origin,
-    Place, Reason, Salt, SaltBytes, TaskStep, ToolCall, Vpol,
+    Access, AgentTask, AuditHead, Blob, CallStatus, Duty, Entity, EntityKind, Event, Identity, Lease, Origin,
+    Place, Reason, Salt, SaltBytes, TaskStep, ToolCall, Vpol, Watermark,
 };
 use crate::value::Seq;
 use crate::{Batch, CommitError, Entry, Found, Ledger, Op, Refusal, Seal, Select, Store, Written};
@@ -46,6 +46,10 @@ pub async fn run<S: AsyncFn() -> Arc<dyn Store>>(fresh: S) {
         ids_are_found_by_any_unique_prefix,
         many_writers_lose_nothing,
         whoever_verifies_while_others_write_finds_no_fault,
+        a_lease_is_taken_over_only_as_it_was_seen,
+        a_group_is_as_good_as_one_after_the_other,
+        the_database_of_another_house_is_left_alone,
+        whoever_reads_by_sequence_number_misses_nothing,
     );
 }
 
@@ -109,7 +113,7 @@ async fn count<T: crate::table::Record>(ledger: &Ledger) -> usize {
 
 async fn a_refused_batch_leaves_no_trace(ledger: Ledger, _: Arc<dyn Store>) {
     let mut work = batch(1);
-    work.put(&event(1, "k")).put(&Blob::public(b"x".to_vec())).audit(entry("e")).expect_epoch("task", 3);
+    work.put(&event(1, "k")).put(&Blob::public(b"x".to_vec())).audit(entry("e")).fence("task", 3);
     let expected = Refusal::Fenced { subject: "task".into(), expected: 3, found: 0 };
     assert_eq!(refusal(ledger.commit(work).await), expected);
     assert_eq!((count::<Event>(&ledger).await, count::<Blob>(&ledger).await), (0, 0));
@@ -173,7 +177,7 @@ async fn a_row_is_written_once_kept_or_replaced(ledger: Ledger, _: Arc<dyn Store
 }
 
 fn lease(epoch: u64, holder: &str) -> Lease {
-    Lease { subject: "task".into(), epoch, holder: holder.into(), until: at(9) }
+    Lease { subject: "task".into(), epoch, holder: holder.into(), until: at(9), beats: 0 }
 }
 
 async fn the_last_of_two_projections_in_a_batch_stands(ledger: Ledger, _: Arc<dyn Store>) {
@@ -197,10 +201,10 @@ async fn sequence_numbers_rise_in_commit_order(ledger: Ledger, _: Arc<dyn Store>
 
 async fn a_stale_fence_writes_nothing(ledger: Ledger, _: Arc<dyn Store>) {
     let mut take = batch(1);
-    take.expect_epoch("task", 0).put(&lease(1, "one"));
+    take.expect_lease("task", None).put(&lease(1, "one"));
     ledger.commit(take).await.expect("take");
     let mut take_over = batch(2);
-    take_over.expect_epoch("task", 1).put(&lease(2, "two"));
+    take_over.expect_lease("task", Some(lease(1, "one"))).put(&lease(2, "two"));
     ledger.commit(take_over).await.expect("take over");
 
     let mut stale = batch(3);
@@ -211,6 +215,109 @@ async fn a_stale_fence_writes_nothing(ledger: Ledger, _: Arc<dyn Store>) {
     current.fence("task", 2).put(&event(2, "k"));
     ledger.commit(current).await.expect("the driver of now may write");
     assert_eq!(count::<Event>(&ledger).await, 1);
+}
+
+/// Whoever takes over expects the lease as it was looked at: a driver that has renewed it meanwhile keeps it.
+async fn a_lease_is_taken_over_only_as_it_was_seen(ledger: Ledger, _: Arc<dyn Store>) {
+    let take = |n, seen: Option<Lease>, next: Lease| {
+        let mut work = batch(n);
+        work.expect_lease("task", seen).put(&next);
+        work
+    };
+    ledger.commit(take(1, None, lease(1, "one"))).await.expect("free");
+    let fenced = |expected| Refusal::Fenced { subject: "task".into(), expected, found: 1 };
+    assert_eq!(
+        refusal(ledger.commit(take(2, None, lease(1, "two"))).await),
+        fenced(0),
+        "it is not free any more"
+    );
+    let renewed = Lease { beats: 1, ..lease(1, "one") };
+    let mut renew = batch(3);
+    renew.fence("task", 1).put(&renewed);
+    ledger.commit(renew).await.expect("its driver renews it");
+    let late = take(4, Some(lease(1, "one")), lease(2, "two"));
+    assert_eq!(refusal(ledger.commit(late).await), fenced(1), "it was renewed");
+    ledger.commit(take(5, Some(renewed), lease(2, "two"))).await.expect("as it was seen");
+}
+
+/// In one group the later batch meets what the earlier one has done.
+async fn a_group_is_as_good_as_one_after_the_other(ledger: Ledger, store: Arc<dyn Store>) {
+    let mut take = batch(1);
+    take.expect_lease("task", None).put(&lease(1, "one")).audit(entry("a"));
+    let mut late = batch(2);
+    late.expect_lease("task", None).put(&lease(1, "two")).audit(entry("b"));
+    let mut driver = batch(3);
+    driver.fence("task", 1).put(&event(1, "a"));
+    let mut again = batch(4);
+    again.put(&event(2, "a")).expect_absent::<Event>("key", &"a".to_owned());
+    let mut repeated = batch(3);
+    repeated.put(&event(3, "c"));
+    let mut unexpected = batch(5);
+    unexpected.put(&event(1, "d")).put(&Blob::public(b"gone".to_vec()));
+    let mut good = batch(6);
+    good.put(&event(4, "e")).audit(entry("e"));
+    let group = [take, late, driver, again, repeated, unexpected, good];
+    let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact");
+    let fenced = Refusal::Fenced { subject: "task".into(), expected: 0, found: 1 };
+    let expected = [
+        Ok(Written::Now),
+        Err(fenced),
+        Ok(Written::Now),
+        Err(Refusal::Present { table: "events", column: "key" }),
+        Ok(Written::Before),
+        Err(Refusal::Duplicate { table: "events" }),
+        Ok(Written::Now),
+    ];
+    assert_eq!(outcomes, expected);
+    let keys: Vec<_> = ledger.events(9).await.expect("events").into_iter().map(|event| event.key).collect();
+    assert_eq!(keys, ["a", "e"]);
+    assert_eq!(count::<Blob>(&ledger).await, 0, "of a refused batch nothing is left");
+    assert_eq!(ledger.lease("task").await.expect("lease"), Some(lease(1, "one")));
+    assert!(ledger.verify_audit().await.expect("verify").is_consistent());
+}
+
+/// A record with keys of its own is not ours to go on with.
+async fn the_database_of_another_house_is_left_alone(ledger: Ledger, store: Arc<dyn Store>) {
+    let mut work = batch(1);
+    work.audit(entry("a"));
+    ledger.commit(work).await.expect("commit");
+    let stranger = Ledger::start(store, Seal::new(NodeId::from_bits(2), [8; 32]), Arc::new(Silent));
+    let mut work = batch(2);
+    work.audit(entry("b")).put(&event(1, "k"));
+    assert_eq!(refusal(stranger.commit(work).await), Refusal::OtherHouse { stream: STREAM });
+    assert_eq!(count::<Event>(&stranger).await, 0);
+}
+
+/// The journal as the bus reads it: by sequence number, each step once, whoever wrote it.
+async fn whoever_reads_by_sequence_number_misses_nothing(ledger: Ledger, store: Arc<dyn Store>) {
+    const WRITERS: u64 = 4;
+    const EACH: u64 = 25;
+    let mut writers = tokio::task::JoinSet::new();
+    for writer in 0..WRITERS {
+        let ledger = Ledger::start(Arc::clone(&store), seal(), Arc::new(Silent));
+        writers.spawn(async move {
+            for n in 0..EACH {
+                let mut work = batch(u128::from(writer * EACH + n));
+                let task = TaskId::from_bits(writer.into());
+                work.put(&TaskStep { seq: Seq(None), task, n, epoch: 1, body: Digest::ZERO, at: at(0) });
+                ledger.commit(work).await.expect("commit");
+            }
+        });
+    }
+    let (mut after, mut seen) = (0, Vec::new());
+    while seen.len() < usize::try_from(WRITERS * EACH).expect("few") {
+        for step in ledger.steps_after(after, 7).await.expect("steps") {
+            after = step.seq.0.expect("committed");
+            seen.push((step.task, step.n));
+        }
+        tokio::task::yield_now().await;
+    }
+    writers.join_all().await;
+    assert_eq!(ledger.newest_step().await.expect("newest"), after);
+    let mut once = seen.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), seen.len(), "each of them once");
 }
 
 async fn the_chain_goes_on_across_batches(ledger: Ledger, _: Arc<dyn Store>) {
@@ -305,6 +412,8 @@ async fn every_record_comes_back_as_it_went_in(ledger: Ledger, _: Arc<dyn Store>
         24: ToolCall { id: CallId::from_bits(1), tool_id: "find_files".parse::<ToolId>().expect("id"), agent_id: "main".into(),
             task_id: task, r_tag: reason, o_tag: origin, vpol_id: vpol, status: CallStatus::Started, input: Digest::ZERO,
             output: None, decision: Digest::ZERO, duration_ms: None, timestamp: at(1) },
+        25: Watermark { adapter: "mail".into(), account: String::new(), position: "UIDVALIDITY 7, UID 4821".into(), at: at(1) },
+        26: Duty { name: "upkeep".into(), next_due: at(1), last_run: None, outcome: Some("done".into()), runs: 3 },
     );
 }
 

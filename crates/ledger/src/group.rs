@@ -38,7 +38,7 @@ fn depends(batch: &Batch, earlier: &Batch) -> bool {
     batch.id() == earlier.id()
         || batch.fences.iter().any(|fence| leased(&fence.subject))
         || batch.expects.iter().any(|expect| match expect {
-            Expect::EpochIs { subject, .. } => leased(subject),
+            Expect::LeaseIs { subject, .. } => leased(subject),
             Expect::Absent { table, column, value } => writes(table, column, value),
         })
 }
@@ -46,7 +46,7 @@ fn depends(batch: &Batch, earlier: &Batch) -> bool {
 /// What the conditions of a set of batches are measured against, asked for by one question per kind.
 pub(crate) struct Facts {
     written: BTreeSet<Value>,
-    epochs: BTreeMap<String, u64>,
+    leases: BTreeMap<String, Lease>,
     present: BTreeSet<(&'static str, &'static str, Value)>,
 }
 
@@ -58,11 +58,11 @@ impl Facts {
         let written = written.collect::<Result<_, StoreError>>()?;
 
         let subjects: BTreeSet<String> = set.iter().flat_map(subjects).map(str::to_owned).collect();
-        let mut epochs = BTreeMap::new();
+        let mut leases = BTreeMap::new();
         if !subjects.is_empty() {
             for row in tx.select(&Select::<Lease>::any_of("subject", &subjects).query).await? {
                 let lease = Lease::from_row(row)?;
-                epochs.insert(lease.subject, lease.epoch);
+                leases.insert(lease.subject.clone(), lease);
             }
         }
 
@@ -74,7 +74,7 @@ impl Facts {
                 present.extend(cell.map(|cell| (table.name, column, cell)));
             }
         }
-        Ok(Self { written, epochs, present })
+        Ok(Self { written, leases, present })
     }
 
     pub(crate) fn judge(&self, batch: &Batch) -> Outcome {
@@ -82,11 +82,17 @@ impl Facts {
             return Ok(Written::Before);
         }
         for fence in &batch.fences {
-            self.epoch_is(&fence.subject, fence.epoch)?;
+            if self.epoch(&fence.subject) != fence.epoch {
+                return Err(self.fenced(&fence.subject, fence.epoch));
+            }
         }
         for expect in &batch.expects {
             match expect {
-                Expect::EpochIs { subject, epoch } => self.epoch_is(subject, *epoch)?,
+                Expect::LeaseIs { subject, lease } => {
+                    if self.leases.get(subject) != lease.as_ref() {
+                        return Err(self.fenced(subject, lease.as_ref().map_or(0, |lease| lease.epoch)));
+                    }
+                }
                 Expect::Absent { table, column, value } => {
                     if self.present.contains(&(table.name, *column, value.clone())) {
                         return Err(Refusal::Present { table: table.name, column });
@@ -97,16 +103,19 @@ impl Facts {
         Ok(Written::Now)
     }
 
-    fn epoch_is(&self, subject: &str, expected: u64) -> Result<(), Refusal> {
-        let found = self.epochs.get(subject).copied().unwrap_or(0);
-        let refusal = || Refusal::Fenced { subject: subject.into(), expected, found };
-        if found == expected { Ok(()) } else { Err(refusal()) }
+    /// The epoch of a lease; 0 if there is none.
+    fn epoch(&self, subject: &str) -> u64 {
+        self.leases.get(subject).map_or(0, |lease| lease.epoch)
+    }
+
+    fn fenced(&self, subject: &str, expected: u64) -> Refusal {
+        Refusal::Fenced { subject: subject.into(), expected, found: self.epoch(subject) }
     }
 }
 
 fn subjects(batch: &Batch) -> impl Iterator<Item = &str> {
     let expected = batch.expects.iter().filter_map(|expect| match expect {
-        Expect::EpochIs { subject, .. } => Some(subject.as_str()),
+        Expect::LeaseIs { subject, .. } => Some(subject.as_str()),
         Expect::Absent { .. } => None,
     });
     batch.fences.iter().map(|fence| fence.subject.as_str()).chain(expected)

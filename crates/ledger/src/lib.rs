@@ -19,6 +19,8 @@ pub mod conformance;
 mod group;
 #[cfg(feature = "memory")]
 pub mod memory;
+#[cfg(feature = "mutants")]
+pub mod mutant;
 pub mod query;
 pub mod records;
 pub mod store;

@@ -9,6 +9,8 @@
 //! Start reading at [`App`], then `pipeline/mod.rs`.
 
 pub mod app;
+mod bus;
+mod duties;
 mod host;
 mod house;
 mod pipeline;
@@ -16,6 +18,8 @@ mod problem;
 pub mod settings;
 
 pub use app::{App, Parts};
+pub use bus::{Bus, Display, Posted, Shown, Tap, Tapped, TappedLine};
+pub use duties::{DutyLine, DutyState, Pace};
 pub use host::{Finding, Furnished, Host, State, User};
 pub use house::House;
 pub use pipeline::{Surface, Watch};

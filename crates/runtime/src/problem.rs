@@ -25,6 +25,7 @@ codes! {
     STOPPED = 1002;
     BAD_LINES = 1003;
     UNHEALTHY = 1004;
+    DUTY = 1005;
     USAGE = 2001;
     EMPTY_REQUEST = 2002;
     REQUEST_TOO_LONG = 2003;

@@ -2,8 +2,9 @@
 //! that nobody knows is an error with a suggestion.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// One setting: its name, what it may be, and what it is for. The reference page is made from this table.
 #[derive(Debug)]
@@ -17,11 +18,19 @@ pub struct Key {
 #[derive(Clone, Copy, Debug)]
 pub enum Values {
     Text,
+    /// Nothing, or where a PostgreSQL database is. It may hold a password, which is never shown.
+    Database,
     OneOf(&'static [&'static str]),
     TimeZone,
 }
 
-pub const KEYS: [Key; 3] = [
+pub const KEYS: [Key; 4] = [
+    Key {
+        name: "database.url",
+        default: "",
+        values: Values::Database,
+        about: "where the ledger is: empty for a file in the data folder, or `postgres://user@host/database`",
+    },
     Key {
         name: "owner.name",
         default: "",
@@ -55,6 +64,11 @@ impl Key {
     fn check(&self, value: &str) -> Result<(), String> {
         match self.values {
             Values::Text => Ok(()),
+            Values::Database if value.is_empty() => Ok(()),
+            Values::Database => match value.split_once("://") {
+                Some(("postgres" | "postgresql", rest)) if !rest.is_empty() => Ok(()),
+                _ => Err("it is empty, or begins with `postgres://`".into()),
+            },
             Values::OneOf(words) if words.contains(&value) => Ok(()),
             Values::OneOf(words) => Err(format!("`{value}` is not one of {}", words.join(", "))),
             Values::TimeZone if value == "system" || jiff::tz::TimeZone::get(value).is_ok() => Ok(()),
@@ -70,10 +84,21 @@ pub struct Setting {
     pub origin: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Settings {
     values: BTreeMap<&'static str, Setting>,
+}
+
+impl Serialize for Settings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.all())
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.all()).finish()
+    }
 }
 
 impl Default for Settings {
@@ -147,8 +172,11 @@ impl Settings {
         self.values.get(name).map_or("", |setting| setting.value.as_str())
     }
 
-    pub fn all(&self) -> impl Iterator<Item = (&'static str, &Setting)> {
-        self.values.iter().map(|(name, setting)| (*name, setting))
+    /// Every setting as it may be shown: a password never is.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, Setting)> {
+        self.values.iter().map(|(name, setting)| {
+            (*name, Setting { value: without_password(&setting.value), origin: setting.origin.clone() })
+        })
     }
 
     /// The file that `init` writes: every setting, commented out, with what it is for; only the owner's name is
@@ -171,6 +199,28 @@ impl Settings {
             text.push_str(&format!("# {}\n{line}\n", key.about));
         }
         text
+    }
+}
+
+/// A URL with `***` for its password; anything else as it is.
+#[must_use]
+pub fn without_password(url: &str) -> String {
+    let hidden = || {
+        let (scheme, rest) = url.split_once("://")?;
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at_checked(end)?;
+        let (login, host) = authority.rsplit_once('@')?;
+        let (user, _) = login.split_once(':')?;
+        Some(format!("{scheme}://{user}:***@{host}{path}"))
+    };
+    let shown = hidden().unwrap_or_else(|| url.to_owned());
+    // As a parameter, the other way to write it.
+    match shown.split_once("password=") {
+        Some((before, after)) if url.contains("://") => {
+            let rest = after.find('&').and_then(|at| after.get(at..)).unwrap_or_default();
+            format!("{before}password=***{rest}")
+        }
+        _ => shown,
     }
 }
 
@@ -221,7 +271,7 @@ mod tests {
 
     fn color(layers: &Layers) -> Setting {
         let settings = Settings::layer(layers).unwrap();
-        settings.all().find(|(name, _)| *name == "ui.color").unwrap().1.clone()
+        settings.all().find(|(name, _)| *name == "ui.color").unwrap().1
     }
 
     #[test]
@@ -266,6 +316,31 @@ mod tests {
         assert_eq!(Settings::layer(&file(&Settings::template(""))), Settings::layer(&Layers::default()));
         let named = Settings::layer(&file(&Settings::template("Ada \"the\" first"))).unwrap();
         assert_eq!(named.get("owner.name"), "Ada \"the\" first");
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let table = [
+            ("postgres://ada@db/regent", "postgres://ada@db/regent"),
+            ("postgres://ada:se:cr@et@db:5432/regent?x=1", "postgres://ada:***@db:5432/regent?x=1"),
+            ("postgres://db/r?user=ada&password=secret&x=1", "postgres://db/r?user=ada&password=***&x=1"),
+            ("postgres:///r?host=/run/pg", "postgres:///r?host=/run/pg"),
+            ("Ada: the @first", "Ada: the @first"),
+            ("", ""),
+        ];
+        for (url, shown) in table {
+            assert_eq!(super::without_password(url), shown);
+        }
+        let settings = Settings::layer(&file("[database]\nurl = \"postgres://ada:secret@db/r\"")).unwrap();
+        let texts = [format!("{settings:?}"), serde_json::to_string(&settings).unwrap()];
+        assert!(texts.iter().all(|text| text.contains("ada:***") && !text.contains("secret")), "{texts:?}");
+        assert_eq!(settings.get("database.url"), "postgres://ada:secret@db/r");
+    }
+
+    #[test]
+    fn a_database_is_a_file_of_ours_or_postgres() {
+        let mistakes = Settings::layer(&file("[database]\nurl = \"mysql://db\"")).unwrap_err();
+        assert_eq!(mistakes, ["regent.toml: database.url: it is empty, or begins with `postgres://`"]);
     }
 
     #[test]

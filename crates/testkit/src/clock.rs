@@ -18,6 +18,11 @@ impl ManualClock {
     pub fn turn(&self, span: Duration) {
         self.0.fetch_add(i64::try_from(span.as_micros()).expect("a short span"), Ordering::SeqCst);
     }
+
+    /// As clocks do that were wrong before.
+    pub fn turn_back(&self, span: Duration) {
+        self.0.fetch_sub(i64::try_from(span.as_micros()).expect("a short span"), Ordering::SeqCst);
+    }
 }
 
 impl Clock for ManualClock {

@@ -14,6 +14,8 @@ pub struct TestHost {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) holder: String,
     pub(crate) alive: Arc<Mutex<BTreeSet<String>>>,
+    /// Whether it can tell who lives; another container could not.
+    pub(crate) sighted: bool,
     pub(crate) probe: ProbeBox,
 }
 
@@ -38,7 +40,7 @@ impl Host for TestHost {
     }
 
     fn is_alive(&self, holder: &str) -> Option<bool> {
-        Some(self.alive.lock().unwrap_or_else(PoisonError::into_inner).contains(holder))
+        self.sighted.then(|| self.alive.lock().unwrap_or_else(PoisonError::into_inner).contains(holder))
     }
 
     fn is_furnished(&self) -> bool {

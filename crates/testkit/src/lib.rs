@@ -1,7 +1,7 @@
 //! For tests only: a clock turned by hand, ids that count, and a [`World`] in which a product test is written in
 //! the product's own language: put files there, ask for something, look at what was shown and what was kept.
 //!
-//! Nothing here is part of the program. Start reading at [`World`].
+//! Nothing here is part of the program. Start reading at [`World`]; [`sim`] plays whole histories from a seed.
 
 #![expect(
     clippy::expect_used,
@@ -11,6 +11,7 @@
 
 mod clock;
 mod host;
+pub mod sim;
 mod world;
 
 pub use clock::{CountingIds, ManualClock};

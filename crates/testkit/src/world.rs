@@ -9,7 +9,7 @@ use domain::probe::{Probe, Silent};
 use domain::task::FinalResult;
 use ledger::Store;
 use ledger::memory::MemoryStore;
-use ledger_sql::SqliteStore;
+use ledger_sql::{PostgresStore, SqliteStore};
 use runtime::app::{Report, Request};
 use runtime::settings::Settings;
 use runtime::{App, House, Parts, Problem, Surface, Watch};
@@ -23,10 +23,11 @@ use crate::{CountingIds, ManualClock, TestHost};
 pub enum Kept {
     InMemory,
     InSqlite,
+    InPostgres,
 }
 
 impl Kept {
-    pub const EACH: [Self; 2] = [Self::InMemory, Self::InSqlite];
+    pub const EACH: [Self; 3] = [Self::InMemory, Self::InSqlite, Self::InPostgres];
 }
 
 pub struct World {
@@ -68,6 +69,11 @@ impl World {
             Kept::InMemory => Arc::new(MemoryStore::default()),
             Kept::InSqlite => {
                 Arc::new(SqliteStore::open(&folder.path().join(".regent.db")).await.expect("a database"))
+            }
+            Kept::InPostgres => {
+                let server = services::shared(services::Flavour::Plain).expect("a server");
+                let url = server.create_database().expect("a database");
+                Arc::new(PostgresStore::open(&url).await.expect("a schema"))
             }
         };
         let clock = Arc::new(ManualClock::at("2026-11-15T08:30:00Z"));
@@ -154,6 +160,7 @@ fn app(
         store: Arc::clone(store),
         holder,
         alive: Arc::clone(alive),
+        sighted: true,
         probe: ProbeBox(Arc::clone(&probe)),
     };
     App::new(Parts {
@@ -165,5 +172,6 @@ fn app(
         ids: Arc::new(CountingIds::seeded(process)),
         probe,
         zone: jiff::tz::TimeZone::UTC,
+        pace: runtime::Pace::default(),
     })
 }

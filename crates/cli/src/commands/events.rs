@@ -12,6 +12,18 @@ use crate::show::{Screen, brief};
 pub(crate) async fn events(app: &App, screen: &Screen, command: Events) -> Done {
     match command {
         Events::Ingest => ingest(app, screen).await,
+        Events::Watermarks => {
+            for line in app.watermarks().await? {
+                if screen.json {
+                    screen.json_line(&line)?;
+                    continue;
+                }
+                let when = line.at.date_time(app.zone());
+                let position = brief(&line.position, 40);
+                screen.line(&format!("{:<14} {:<14} {position:<40} {when}", line.adapter, line.account))?;
+            }
+            Ok(0)
+        }
         Events::List { limit } => {
             for line in app.events(limit).await? {
                 if screen.json {

@@ -1,10 +1,10 @@
-//! The house: `status`, `doctor`, `paths`, `config`, `init`, `explain`, `completions`.
+//! The house: `status`, `doctor`, `paths`, `config`, `init`, `tick`, `explain`, `completions`.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use clap::CommandFactory as _;
 use runtime::app::Explained;
-use runtime::{App, Code, Problem, State};
+use runtime::{App, Code, DutyState, Problem, State};
 
 use super::{Done, tasks};
 use crate::args::{Args, Config};
@@ -105,6 +105,31 @@ pub(crate) fn config(app: &App, screen: &Screen, command: &Config) -> Done {
         screen.line(&format!("{name:<12} {value:<16}{origin}"))?;
     }
     Ok(0)
+}
+
+pub(crate) async fn tick(app: &App, screen: &Screen) -> Done {
+    let lines = app.tick().await?;
+    let mut failed = None;
+    for line in &lines {
+        if let DutyState::Failed { why, .. } = &line.state {
+            failed = Some(format!("{}: {why}", line.duty));
+        }
+        if screen.json {
+            screen.json_line(line)?;
+            continue;
+        }
+        let state = match &line.state {
+            DutyState::Done { next_due } => format!("done, next {}", next_due.date_time(app.zone())),
+            DutyState::Failed { next_due, .. } => format!("failed, next {}", next_due.date_time(app.zone())),
+            DutyState::Waits { next_due } => format!("not due before {}", next_due.date_time(app.zone())),
+            DutyState::Elsewhere => "another process is at it".into(),
+        };
+        screen.line(&format!("{:<10} {state}", line.duty))?;
+    }
+    match failed {
+        Some(what) => Err(Problem::new(Code::DUTY, what).remedy("regent doctor").into()),
+        None => Ok(0),
+    }
 }
 
 /// One question at the most: how the owner wants to be called. Model and channels are not there yet.

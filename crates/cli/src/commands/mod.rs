@@ -55,6 +55,7 @@ pub(crate) async fn dispatch(
         Command::Paths => house::paths(app, screen),
         Command::Config(command) => house::config(app, screen, &command),
         Command::Init { yes } => house::init(app, screen, yes).await,
+        Command::Tick => house::tick(app, screen).await,
         Command::Explain { what } => house::explain(app, screen, &what).await,
         Command::Completions { shell } => house::completions(shell),
     }

@@ -15,7 +15,16 @@ pub(crate) async fn run(app: &App, screen: &Screen, surroundings: &Surroundings,
     let gone = || Problem::new(Code::WORKSPACE, "the current folder is gone").safe("nothing was written");
     let workspace = surroundings.folder.clone().ok_or_else(gone)?;
     let request = Request { text: text.into(), workspace, surface: surface(screen), watch: watch(screen) };
-    closing(screen, &app.run(request).await?)
+    let report = app.run(request).await?;
+    afterwards(app).await;
+    closing(screen, &report)
+}
+
+/// Nobody needs a daemon to have an orderly house: whoever has answered does what is due, for a moment. What does not
+/// fit into it is left to the next one, or to `regent tick`; what fails is in the duty's record.
+async fn afterwards(app: &App) {
+    const AT_MOST: std::time::Duration = std::time::Duration::from_millis(50);
+    drop(tokio::time::timeout(AT_MOST, app.tick()).await);
 }
 
 pub(crate) async fn resume(app: &App, screen: &Screen, id: Option<&str>) -> Done {
@@ -24,6 +33,7 @@ pub(crate) async fn resume(app: &App, screen: &Screen, id: Option<&str>) -> Done
         screen.note(&format!("{} was over already; this is what it came to", report.short));
         if screen.json { response(screen, report.task, result)? } else { print(screen, result)? }
     }
+    afterwards(app).await;
     closing(screen, &report)
 }
 

@@ -19,12 +19,34 @@ pub(crate) async fn tasks(app: &App, screen: &Screen, command: Tasks) -> Done {
                 if screen.json { screen.json_line(line)? } else { screen.line(&row(app, screen, line))? }
             }
         }
+        Tasks::Follow { after } => follow(app, screen, after).await?,
         Tasks::Show { id } => {
             let view = app.task(&id).await?;
             if screen.json { screen.json_line(&view)? } else { screen.line(&page(app, screen, &view))? }
         }
     }
     Ok(0)
+}
+
+async fn follow(app: &App, screen: &Screen, after: Option<i64>) -> Result<(), super::Trouble> {
+    let mut tap = app.tap(after).await?;
+    loop {
+        for tapped in tap.next().await? {
+            if screen.json {
+                screen.json_line(&tapped.line())?;
+                continue;
+            }
+            let line = tapped.line();
+            let when = line.at.map(|at| at.clock_time(app.zone())).unwrap_or_default();
+            let short = app.short(tapped.task).await?;
+            screen.line(&format!(
+                "{:>8} {short:<8} {when} {}",
+                line.seq,
+                line.input.unwrap_or("(erased)")
+            ))?;
+        }
+        screen.flush()?;
+    }
 }
 
 pub(crate) async fn why(app: &App, screen: &Screen, id: &str) -> Done {

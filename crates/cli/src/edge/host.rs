@@ -11,10 +11,10 @@ use async_trait::async_trait;
 use domain::id::{Id, NodeId};
 use domain::probe::Probe;
 use domain::{Digest, IdSource};
-use ledger::{Ledger, Seal};
-use ledger_sql::SqliteStore;
+use ledger::{Ledger, Seal, Store};
+use ledger_sql::{PostgresStore, SqliteStore};
 use nix::unistd::{Uid, User as OsUser};
-use runtime::settings::Settings;
+use runtime::settings::{Settings, without_password};
 use runtime::{Code, Finding, Furnished, Host, House, Problem, State, User};
 
 use super::{holder, keys};
@@ -23,6 +23,10 @@ pub(crate) struct OsHost {
     pub(crate) house: House,
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) probe: Arc<dyn Probe>,
+    /// Empty: a file in the data folder.
+    pub(crate) database_url: String,
+    /// Only in builds for tests: what stands between the ledger and its store.
+    pub(crate) wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
 }
 
 #[async_trait]
@@ -57,8 +61,9 @@ impl Host for OsHost {
             Ok(())
         };
         make(&house.settings_file(), &Settings::template(name))?;
-        // A database without its key is a house whose secret was lost: a new one would hide that.
-        if !house.database().exists() {
+        // A database without its key is a house whose secret was lost: a new one would hide that. (On PostgreSQL the
+        // first batch says so: the record there was begun by another house.)
+        if !house.database().exists() || self.is_remote() {
             let node: NodeId = Id::random(&*self.ids);
             make(&house.node(), &node.to_string())?;
             make(&house.audit_key(), &self.new_key().to_string())?;
@@ -67,7 +72,7 @@ impl Host for OsHost {
     }
 
     fn is_furnished(&self) -> bool {
-        self.house.database().exists()
+        if self.is_remote() { self.house.node().exists() } else { self.house.database().exists() }
     }
 
     fn inspect(&self) -> Vec<Finding> {
@@ -78,7 +83,9 @@ impl Host for OsHost {
         }
         findings.push(self.inspect_key());
         let database = house.database();
-        findings.push(if database.exists() {
+        findings.push(if self.is_remote() {
+            ok("database", without_password(&self.database_url))
+        } else if database.exists() {
             inspect_private("database", &database)
         } else {
             let what = format!("{} is not there yet; the first command makes it", database.display());
@@ -90,6 +97,25 @@ impl Host for OsHost {
     async fn open(&self) -> Result<Ledger, Problem> {
         self.furnish("")?;
         let seal = self.seal()?;
+        let store = if self.is_remote() { self.open_remote().await? } else { self.open_file().await? };
+        Ok(Ledger::start((self.wrap)(store), seal, Arc::clone(&self.probe)))
+    }
+}
+
+impl OsHost {
+    fn is_remote(&self) -> bool {
+        !self.database_url.is_empty()
+    }
+
+    async fn open_remote(&self) -> Result<Arc<dyn Store>, Problem> {
+        let store = PostgresStore::open(&self.database_url).await.map_err(|error| {
+            let what = format!("{error} ({})", without_password(&self.database_url));
+            Problem { what, ..Problem::from(error) }
+        })?;
+        Ok(Arc::new(store))
+    }
+
+    async fn open_file(&self) -> Result<Arc<dyn Store>, Problem> {
         let path = self.house.database();
         // The database holds what people wrote, and the files beside it take over its mode: nobody else reads them.
         keys::make(&path, "", &self.ids.bits().to_string())
@@ -98,11 +124,9 @@ impl Host for OsHost {
             let what = format!("{} ({})", error, path.display());
             Problem { what, ..Problem::from(error) }
         })?;
-        Ok(Ledger::start(Arc::new(store), seal, Arc::clone(&self.probe)))
+        Ok(Arc::new(store))
     }
-}
 
-impl OsHost {
     fn new_key(&self) -> Digest {
         let (high, low) = (self.ids.bits(), self.ids.bits());
         let mut bytes = [0; 32];
@@ -171,7 +195,7 @@ impl OsHost {
     }
 
     fn inspect_key(&self) -> Finding {
-        let (key, fresh) = (self.house.audit_key(), !self.house.database().exists());
+        let (key, fresh) = (self.house.audit_key(), !self.is_furnished());
         if fresh && !key.exists() {
             ok("key", "made with the house".into())
         } else {

@@ -16,6 +16,8 @@ CREATE TABLE duties (
     runs INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+ALTER TABLE leases ADD COLUMN beats INTEGER NOT NULL DEFAULT 0;
+
 CREATE UNIQUE INDEX entities_one_owner ON entities (is_owner) WHERE is_owner = 1;
 
 -- What was recorded about something is found by its origin: neighbours in this index were written together. The audit is

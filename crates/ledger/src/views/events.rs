@@ -2,7 +2,7 @@ use domain::id::EventId;
 
 use crate::committer::Ledger;
 use crate::query::Select;
-use crate::records::{Access, Event};
+use crate::records::{Access, Event, Watermark};
 use crate::store::StoreError;
 
 impl Ledger {
@@ -24,6 +24,14 @@ impl Ledger {
     /// If the database cannot be read.
     pub async fn events(&self, limit: u32) -> Result<Vec<Event>, StoreError> {
         self.select(Select::all().ascending("seq").limit(limit)).await
+    }
+
+    /// How far each adapter has read.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn watermarks(&self) -> Result<Vec<Watermark>, StoreError> {
+        self.select(Select::all().ascending("adapter")).await
     }
 
     /// # Errors

@@ -3,7 +3,7 @@ use domain::task::Status;
 
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
-use crate::records::{AgentTask, Lease, Origin, Reason, TaskStep, ToolCall, Vpol};
+use crate::records::{AgentTask, Duty, Lease, Origin, Reason, TaskStep, ToolCall, Vpol};
 use crate::store::StoreError;
 
 impl Ledger {
@@ -42,6 +42,29 @@ impl Ledger {
     /// If the database cannot be read.
     pub async fn steps(&self, task: TaskId) -> Result<Vec<TaskStep>, StoreError> {
         self.select(Select::by("task", &task).ascending("n")).await
+    }
+
+    /// The steps of all tasks after this sequence number, in the order they were committed.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn steps_after(&self, seq: i64, limit: u32) -> Result<Vec<TaskStep>, StoreError> {
+        self.select(Select::all().filter("seq", Op::Gt, &seq).ascending("seq").limit(limit)).await
+    }
+
+    /// The sequence number of the newest step; 0 if there is none.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn newest_step(&self) -> Result<i64, StoreError> {
+        let newest: Option<TaskStep> = self.first(Select::all().descending("seq")).await?;
+        Ok(newest.and_then(|step| step.seq.0).unwrap_or(0))
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn duty(&self, name: &str) -> Result<Option<Duty>, StoreError> {
+        self.first(Select::by("name", &name.to_owned())).await
     }
 
     /// # Errors

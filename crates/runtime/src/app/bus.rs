@@ -3,6 +3,10 @@
 use engine::task::{Input, Step};
 use serde_json::{Value, json};
 
+use super::App;
+use crate::bus::{Display, Tap};
+use crate::problem::Problem;
+
 /// The events of the ari seed that this step stands for, with its fields in `snake_case`.
 #[must_use]
 pub fn bus_events(step: &Step) -> Vec<Value> {
@@ -17,4 +21,26 @@ pub fn bus_events(step: &Step) -> Vec<Value> {
         );
     }
     events
+}
+
+impl App {
+    /// For whoever must miss nothing: every step of every process, from after this sequence number on; nothing: from
+    /// now on.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub async fn tap(&self, after: Option<i64>) -> Result<Tap, Problem> {
+        let ledger = self.ledger().await?;
+        let after = match after {
+            Some(after) => after,
+            None => ledger.newest_step().await?,
+        };
+        Ok(self.bus.tap(std::sync::Arc::clone(ledger), after))
+    }
+
+    /// For whoever looks on: the steps of this process as they become durable; whoever is slow misses some.
+    #[must_use]
+    pub fn display(&self) -> Display {
+        self.bus.display()
+    }
 }

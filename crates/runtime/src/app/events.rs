@@ -4,7 +4,7 @@ use domain::Time;
 use domain::event::{Direction, Incoming};
 use domain::id::EventId;
 use domain::limits::EVENT_BODY_BYTES;
-use ledger::records::Event;
+use ledger::records::{Event, Watermark};
 use serde::Serialize;
 
 use super::App;
@@ -34,6 +34,14 @@ pub struct EventLine {
     pub occurred_at: Time,
     pub received_at: Time,
     pub answers: Option<EventId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WatermarkLine {
+    pub adapter: String,
+    pub account: String,
+    pub position: String,
+    pub at: Time,
 }
 
 /// Why a line did not become an event; the lines after it are read all the same.
@@ -93,6 +101,16 @@ impl App {
             lines.push(self.event_line(event).await?);
         }
         Ok(lines)
+    }
+
+    /// How far each adapter has read at its source.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub async fn watermarks(&self) -> Result<Vec<WatermarkLine>, Problem> {
+        let line =
+            |Watermark { adapter, account, position, at }| WatermarkLine { adapter, account, position, at };
+        Ok(self.ledger().await?.watermarks().await?.into_iter().map(line).collect())
     }
 
     pub(super) async fn event_line(&self, event: Event) -> Result<EventLine, Problem> {

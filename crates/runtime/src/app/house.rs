@@ -47,7 +47,10 @@ impl App {
         Paths {
             settings: house.settings_file().display().to_string(),
             data: house.data.display().to_string(),
-            database: house.database().display().to_string(),
+            database: match self.parts.settings.get("database.url") {
+                "" => house.database().display().to_string(),
+                url => crate::settings::without_password(url),
+            },
             keys: house.keys().display().to_string(),
         }
     }

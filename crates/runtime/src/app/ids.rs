@@ -23,7 +23,7 @@ impl App {
         }
     }
 
-    pub(super) async fn short(&self, id: impl ToString) -> Result<String, Problem> {
+    pub async fn short(&self, id: impl ToString) -> Result<String, Problem> {
         Ok(self.ledger().await?.short(&id.to_string()).await?)
     }
 }

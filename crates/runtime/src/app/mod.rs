@@ -19,15 +19,18 @@ use domain::{Clock, IdSource};
 use ledger::Ledger;
 use tokio::sync::OnceCell;
 
+use crate::bus::Bus;
+use crate::duties;
+use crate::duties::{DutyLine, Pace};
 use crate::host::Host;
 use crate::house::House;
-use crate::pipeline::Desk;
+use crate::pipeline::{Desk, Driven};
 use crate::problem::Problem;
 use crate::settings::Settings;
 
 pub use audit::{AuditLine, AuditReport, StreamReport};
 pub use bus::bus_events;
-pub use events::{BadLine, EventLine, Receipt};
+pub use events::{BadLine, EventLine, Receipt, WatermarkLine};
 pub use house::{Diagnosis, Explained, Paths, StatusReport};
 pub use report::{Report, shortcoming};
 pub use run::Request;
@@ -46,11 +49,14 @@ pub struct Parts {
     pub probe: Arc<dyn Probe>,
     /// The zone that times are shown in.
     pub zone: jiff::tz::TimeZone,
+    pub pace: Pace,
 }
 
 pub struct App {
     parts: Parts,
     ledger: OnceCell<Arc<Ledger>>,
+    bus: Bus,
+    driven: Driven,
 }
 
 impl std::fmt::Debug for Parts {
@@ -71,7 +77,7 @@ impl std::fmt::Debug for App {
 impl App {
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self { parts, ledger: OnceCell::new() }
+        Self { parts, ledger: OnceCell::new(), bus: Bus::default(), driven: Driven::default() }
     }
 
     /// The ledger, opened when the first use case needs it.
@@ -85,7 +91,17 @@ impl App {
             clock: Arc::clone(&self.parts.clock),
             ids: Arc::clone(&self.parts.ids),
             probe: Arc::clone(&self.parts.probe),
+            pace: self.parts.pace,
+            bus: self.bus.clone(),
         })
+    }
+
+    /// Does the duties that are due.
+    ///
+    /// # Errors
+    /// If the ledger fails; that a duty failed is a line.
+    pub async fn tick(&self) -> Result<Vec<DutyLine>, Problem> {
+        duties::tick(&self.desk().await?, &*self.parts.host).await
     }
 
     /// How many durable transactions this process has waited for.

@@ -31,18 +31,25 @@ impl App {
             Some(id) => self.resumable(id).await?,
             None => self.only_unfinished().await?,
         };
-        let ended = match task {
-            Some(task) if task.status.is_over() => self.stored(&desk, &task).await?,
-            task => {
-                let held = self.take(&desk, &event).await?;
+        let over = async |task: Option<AgentTask>| match task.filter(|task| task.status.is_over()) {
+            Some(task) => self.stored(&desk, &task).await.map(Some),
+            None => Ok(None),
+        };
+        if let Some(ended) = over(task).await? {
+            return self.report(&event, ended, desk.now().since(started)).await;
+        }
+        let held = self.take(&desk, &event).await?;
+        // Looked at again: it may have gone on until a moment ago. From here on the lease says whether it does.
+        let task = desk.ledger.task(pipeline::task_of(&event)).await?;
+        let running = task.as_ref().is_some_and(|task| task.status == Status::Running);
+        let ended = match over(task).await? {
+            Some(ended) => ended,
+            None => {
                 let cast = self.cast_of(&desk, &event).await?;
                 let (text, workspace) = self.as_asked(&desk, &event).await?;
                 let request = Request { text, workspace, surface, watch };
                 let errand = Errand { desk: &desk, event: &event, cast, held, request: &request };
-                match task {
-                    Some(task) if task.status == Status::Running => self.go_on(errand).await?,
-                    _ => self.begin(errand).await?,
-                }
+                if running { self.go_on(errand).await? } else { self.begin(errand).await? }
             }
         };
         self.report(&event, ended, desk.now().since(started)).await
@@ -52,16 +59,23 @@ impl App {
     async fn take(&self, desk: &Desk, event: &Event) -> Result<Held, Problem> {
         let task = pipeline::task_of(event);
         let lease: Option<Lease> = desk.ledger.lease(&task.to_string()).await?;
-        let Some(lease) = lease else { return Ok(Held { epoch: pipeline::FIRST_EPOCH, from: Some(0) }) };
-        let mine = lease.holder == self.parts.host.holder();
-        let alive = self.parts.host.is_alive(&lease.holder).unwrap_or(desk.now() < lease.until);
-        if alive && !mine {
+        // A driver that lives says so often enough; one that is silent for longer is stopped or hangs, and what it
+        // still tries is refused.
+        let host = &self.parts.host;
+        let held = lease.as_ref().is_some_and(|lease| {
+            if lease.holder == host.holder() {
+                self.driven.holds(task)
+            } else {
+                host.is_alive(&lease.holder) != Some(false) && desk.now() < lease.until
+            }
+        });
+        if held {
             let what = format!("{} is being worked on by another process", self.short(task).await?);
             return Err(Problem::new(Code::DRIVEN_ELSEWHERE, what)
                 .safe("it goes on there")
                 .remedy("regent tasks list"));
         }
-        Ok(Held { epoch: lease.epoch + 1, from: Some(lease.epoch) })
+        Ok(Held::after(lease))
     }
 
     /// A task that is over: what it came to, from its journal. Nothing runs.

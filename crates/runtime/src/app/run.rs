@@ -10,10 +10,11 @@ use domain::limits::REQUEST_BYTES;
 use domain::source::{Source, Text};
 use engine::task::Opening;
 use ledger::records::Event;
+use ledger::{CommitError, Refusal};
 use policy::admit::{Effect, MAIN};
 
 use super::{App, Report};
-use crate::pipeline::{self, Cast, Desk, Driver, Ended, Held, Setting, Surface, Watch};
+use crate::pipeline::{self, Cast, Claim, Desk, Driver, Ended, Held, Setting, Surface, Watch};
 use crate::problem::{Code, Problem};
 
 /// What a person asks for, and where.
@@ -66,6 +67,7 @@ impl App {
             content_type: None,
             occurred_at: None,
             metadata: Some(serde_json::json!({ "workspace": request.workspace.to_string_lossy() })),
+            watermark: None,
         };
         let ingested = pipeline::ingest(&desk, &incoming, || self.cast(&desk)).await?;
         let event = ingested.event;
@@ -73,7 +75,7 @@ impl App {
             Some(cast) => cast,
             None => self.cast_of(&desk, &event).await?,
         };
-        let held = Held { epoch: pipeline::FIRST_EPOCH, from: None };
+        let held = Held { epoch: pipeline::FIRST_EPOCH, claim: Claim::Ours };
         let errand = Errand { desk: &desk, event: &event, cast, held, request: &request };
         let ended = self.begin(errand).await?;
         self.report(&event, ended, desk.now().since(started)).await
@@ -101,7 +103,11 @@ impl App {
         let mut batch = desk.batch();
         let (admission, tags) = pipeline::admitted(desk, event, &cast.sender, &mut batch)?;
         if admission.effect == Effect::Deny {
-            desk.ledger.commit(batch).await?;
+            match desk.ledger.commit(batch).await {
+                // Somebody else looked at it at the same moment, and wrote the same down.
+                Ok(_) | Err(CommitError::Refused(Refusal::Present { .. })) => {}
+                Err(error) => return Err(error.into()),
+            }
             return Err(self.not_admitted(event, &admission).await?);
         }
         let opening = Opening {
@@ -128,6 +134,9 @@ impl App {
         }
         let steps = pipeline::load(&desk.ledger, pipeline::task_of(event)).await?;
         let mut task = pipeline::fold(&steps)?;
+        if task.status().is_over() {
+            return Ok(Ended { status: task.status(), result: task.result().cloned(), worked: false });
+        }
         let opening = task.opening();
         let same = opening.request.text == request.text
             && opening.workspace == request.workspace.to_string_lossy()
@@ -167,6 +176,7 @@ impl App {
             event: event.clone(),
             salt: cast.sender.salt,
             agent: cast.agent.ok_or_else(silent)?.identity.id,
+            driving: self.driven.begin(pipeline::task_of(event)),
         })
     }
 

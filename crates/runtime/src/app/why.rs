@@ -76,7 +76,12 @@ impl App {
         let took = call.duration_ms.map_or_else(String::new, |ms| format!(", {ms} ms"));
         let headline =
             format!("{} {}, {}{took}", call.tool_id, call.status.name(), self.clock(call.timestamp));
-        Ok(Why { id: call.id.to_string(), headline, because, proof: self.proof(call.o_tag, &call.id.to_string()).await? })
+        Ok(Why {
+            id: call.id.to_string(),
+            headline,
+            because,
+            proof: self.proof(call.o_tag, &call.id.to_string()).await?,
+        })
     }
 
     async fn why_task(&self, task: &AgentTask) -> Result<Why, Problem> {
@@ -153,7 +158,12 @@ impl App {
         let because =
             vec![self.policy(reason.vpol_id).await?, self.wanted_by(reason.id, reason.o_tag).await?];
         let headline = format!("{} decided, {}", reason.r_tag, self.clock(reason.at));
-        Ok(Why { id: reason.id.to_string(), headline, because, proof: self.proof(reason.o_tag, &reason.chain_id).await? })
+        Ok(Why {
+            id: reason.id.to_string(),
+            headline,
+            because,
+            proof: self.proof(reason.o_tag, &reason.chain_id).await?,
+        })
     }
 
     /// The reasons, from the nearest to the first, and then the origin.

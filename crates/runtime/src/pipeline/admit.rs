@@ -61,6 +61,7 @@ pub(crate) fn admitted(
         decision: decision.hash,
         at: desk.now(),
     });
+    batch.expect_absent::<Access>("event_id", &event.id);
     batch.audit(entry(desk, event, &admission, tags, decision.hash));
     Ok((admission, tags))
 }

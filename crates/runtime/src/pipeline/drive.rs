@@ -8,13 +8,12 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use broker::{Asker, Broker, Context, Finished, Pending, Prepared, Registry};
+use broker::{Asker, Broker, Context, Finished, Late, Pending, Prepared, Registry};
 use domain::Time;
 use domain::ask::{Ask, Reply};
 use domain::call::Call;
 use domain::event::Direction;
 use domain::id::IdentityId;
-use domain::limits::LEASE;
 use domain::task::{FinalResult, Status};
 use engine::task::{DELIVER, Effect, Input, Opening, Ruling, Step, Task};
 use ledger::records::{Blob, CallStatus, Event, Lease, Salt};
@@ -24,21 +23,39 @@ use llm::Reflex;
 use serde_json::json;
 
 use super::deliver::Deliver;
-use super::{Desk, Surface, journal};
+use super::{Desk, Driving, Surface, journal};
 use crate::problem::{Code, Problem};
 
 /// Told of every step once it is durable, never before.
 pub type Watch = Arc<dyn Fn(&Step) + Send + Sync>;
 
+/// How often a lease is renewed before it would run out.
+const BEATS_PER_LEASE: u32 = 3;
+
 /// The epoch of whoever drives a task first.
 pub(crate) const FIRST_EPOCH: u64 = 1;
 
 /// The right to drive a task.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) epoch: u64,
-    /// The epoch it is taken over from (0: nobody had it); nothing if this process has it already.
-    pub(crate) from: Option<u64>,
+    pub(crate) claim: Claim,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Claim {
+    /// This process has it already.
+    Ours,
+    /// It is free, as it was seen: nobody had it, or whoever had it is gone. If that changes before the first batch,
+    /// the batch is refused.
+    Free(Option<Lease>),
+}
+
+impl Held {
+    /// The right that follows on what was seen.
+    pub(crate) fn after(seen: Option<Lease>) -> Self {
+        Self { epoch: seen.as_ref().map_or(0, |lease| lease.epoch) + 1, claim: Claim::Free(seen) }
+    }
 }
 
 /// What a driver needs besides the task itself.
@@ -52,6 +69,9 @@ pub(crate) struct Setting {
     pub(crate) salt: Salt,
     /// The agent, as somebody who answers.
     pub(crate) agent: IdentityId,
+    /// Says within this process that the task is being driven, as long as it is.
+    #[expect(dead_code, reason = "it counts by being there")]
+    pub(crate) driving: Driving,
 }
 
 /// One task being driven by this process.
@@ -60,6 +80,9 @@ pub(crate) struct Driver {
     broker: Broker,
     task: Task,
     started_at: Time,
+    /// When the lease runs out, as far as it is durable, and how often it was renewed.
+    leased_until: Time,
+    beats: u64,
     batch: Batch,
     /// Effects that nobody has looked at yet.
     waiting: VecDeque<Effect>,
@@ -67,6 +90,13 @@ pub(crate) struct Driver {
     pending: Vec<Pending>,
     /// Steps that are in the batch and not durable yet.
     unseen: Vec<Step>,
+}
+
+/// What became of the calls of one round.
+struct Ran {
+    finished: Vec<Finished>,
+    /// Whether a call could not start because its authorisation had run out.
+    late: bool,
 }
 
 /// What a driven task came to.
@@ -105,12 +135,13 @@ impl Driver {
         let registry = registry(&task, &setting.surface)?;
         let broker = Broker::new(registry, Arc::clone(&setting.desk.clock), Arc::clone(&setting.desk.probe));
         let subject = task.id().to_string();
-        match setting.held.from {
-            Some(epoch) => batch.expect_epoch(subject, epoch),
-            None => batch.fence(subject, setting.held.epoch),
+        match &setting.held.claim {
+            Claim::Free(seen) => batch.expect_lease(subject, seen.clone()),
+            Claim::Ours => batch.fence(subject, setting.held.epoch),
         };
         let (waiting, pending, unseen) = (VecDeque::new(), Vec::new(), Vec::new());
-        Ok(Self { setting, broker, task, started_at, batch, waiting, pending, unseen })
+        let (leased_until, beats) = (started_at, 0);
+        Ok(Self { setting, broker, task, started_at, leased_until, beats, batch, waiting, pending, unseen })
     }
 
     /// Until the task is over. If this future is dropped, everything that is durable stays, and `resume` goes on.
@@ -130,8 +161,15 @@ impl Driver {
                     worked: true,
                 });
             }
-            for finished in self.run(&receipt).await? {
+            let Ran { finished, late } = self.run(&receipt).await?;
+            for finished in finished {
                 self.finish(&finished)?;
+            }
+            if late {
+                // This process was stopped for a while. Whatever is open is asked for again, as after a take-over; if
+                // somebody else has taken the task over, the next batch is refused.
+                self.waiting.clear();
+                self.feed(Input::TakenOver)?;
             }
         }
     }
@@ -175,17 +213,38 @@ impl Driver {
         self.feed(Input::Ruled { call: id, ruling })
     }
 
-    async fn run(&mut self, receipt: &Receipt) -> Result<Vec<Finished>, Problem> {
+    /// Runs what the receipt covers, and says now and then that this driver is still there.
+    async fn run(&mut self, receipt: &Receipt) -> Result<Ran, Problem> {
         let mut running = tokio::task::JoinSet::new();
         for pending in self.pending.drain(..) {
-            let authorized = pending.authorize(receipt).map_err(Problem::internal)?;
+            let authorized = pending.authorize(receipt, self.leased_until).map_err(Problem::internal)?;
             let broker = self.broker.clone();
             running.spawn(async move { broker.execute(authorized).await });
         }
-        let mut finished = running.join_all().await;
+        let (mut finished, mut late) = (Vec::new(), false);
+        loop {
+            match tokio::time::timeout(self.setting.desk.pace.lease / BEATS_PER_LEASE, running.join_next())
+                .await
+            {
+                Ok(None) => break,
+                Ok(Some(Ok(Ok(done)))) => finished.push(done),
+                Ok(Some(Ok(Err(Late(_))))) => late = true,
+                Ok(Some(Err(broken))) => return Err(Problem::internal(broken)),
+                Err(_elapsed) => self.beat().await?,
+            }
+        }
         // In the order of their ids, not of their speed: equal runs leave equal journals.
         finished.sort_by_key(|finished| finished.call.id);
-        Ok(finished)
+        Ok(Ran { finished, late })
+    }
+
+    async fn beat(&mut self) -> Result<(), Problem> {
+        let mut batch = self.setting.desk.batch();
+        let lease = self.lease(self.setting.desk.now());
+        batch.fence(self.task.id().to_string(), self.setting.held.epoch).put(&lease);
+        self.setting.desk.ledger.commit(batch).await?;
+        self.leased_until = lease.until;
+        Ok(())
     }
 
     fn finish(&mut self, finished: &Finished) -> Result<(), Problem> {
@@ -258,18 +317,24 @@ impl Driver {
         let mut next = self.setting.desk.batch();
         next.fence(self.task.id().to_string(), self.setting.held.epoch);
         let receipt = self.setting.desk.ledger.commit(std::mem::replace(&mut self.batch, next)).await?;
-        self.unseen.drain(..).for_each(|step| (self.setting.watch)(&step));
+        self.leased_until = lease.until;
+        for step in self.unseen.drain(..) {
+            (self.setting.watch)(&step);
+            self.setting.desk.bus.publish(self.task.id(), step);
+        }
         Ok(receipt)
     }
 
-    /// Renewed with every batch.
-    fn lease(&self, now: Time) -> Lease {
-        let Setting { holder, held, .. } = &self.setting;
+    /// Renewed with every batch, and while calls run.
+    fn lease(&mut self, now: Time) -> Lease {
+        self.beats += 1;
+        let Setting { holder, held, desk, .. } = &self.setting;
         Lease {
             subject: self.task.id().to_string(),
             epoch: held.epoch,
             holder: holder.clone(),
-            until: now.plus(LEASE),
+            until: now.plus(desk.pace.lease),
+            beats: self.beats,
         }
     }
 

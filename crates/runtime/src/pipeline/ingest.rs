@@ -2,8 +2,7 @@
 
 use domain::canonical;
 use domain::event::{Direction, Incoming};
-use domain::limits::LEASE;
-use ledger::records::{Blob, Event, Lease, Origin, Place};
+use ledger::records::{Blob, Event, Lease, Origin, Place, Watermark};
 use ledger::value::Seq;
 use ledger::{CommitError, Entry, Refusal, StoreError};
 use serde_json::json;
@@ -98,6 +97,14 @@ async fn write(desk: &Desk, incoming: &Incoming, key: &str, cast: &Cast) -> Resu
     if let Some(metadata) = &metadata {
         batch.put(metadata);
     }
+    if let Some(position) = &incoming.watermark {
+        batch.put(&Watermark {
+            adapter: incoming.adapter.clone(),
+            account: incoming.account.clone().unwrap_or_default(),
+            position: position.clone(),
+            at: now,
+        });
+    }
     batch.audit(Entry {
         at: now,
         kind: "event.received".into(),
@@ -110,13 +117,14 @@ async fn write(desk: &Desk, incoming: &Incoming, key: &str, cast: &Cast) -> Resu
         detail: json!({ "body": event.body, "sender": event.sender, "place": event.place }),
     });
     if let Some(holder) = driver {
-        let (task, until) = (task_of(&event), now.plus(LEASE));
+        let (task, until) = (task_of(&event), now.plus(desk.pace.lease));
         let subject = task.to_string();
-        batch.expect_epoch(subject.clone(), 0).put(&Lease {
+        batch.expect_lease(subject.clone(), None).put(&Lease {
             subject,
             epoch: FIRST_EPOCH,
             holder: holder.clone(),
             until,
+            beats: 0,
         });
         batch.put(&journal::queued(task, &event));
     }

@@ -86,10 +86,7 @@ pub(crate) async fn load(ledger: &Ledger, task: TaskId) -> Result<Vec<Step>, Pro
                 format!("step {} of {task} was erased, so the task cannot be read any more", row.n),
             )
         };
-        let bytes = ledger.body(&row.body).await?.ok_or_else(gone)?;
-        let step: Step = serde_json::from_slice(&bytes).map_err(|error| {
-            Problem::new(Code::DATABASE_DAMAGED, format!("step {} of {task} is unreadable: {error}", row.n))
-        })?;
+        let step = step_of(ledger, &row).await?.ok_or_else(gone)?;
         if step.n != row.n || row.n != steps.len() as u64 {
             return Err(Problem::new(
                 Code::DATABASE_DAMAGED,
@@ -99,6 +96,15 @@ pub(crate) async fn load(ledger: &Ledger, task: TaskId) -> Result<Vec<Step>, Pro
         steps.push(step);
     }
     Ok(steps)
+}
+
+/// What a step says; nothing if it was erased.
+pub(crate) async fn step_of(ledger: &Ledger, row: &TaskStep) -> Result<Option<Step>, Problem> {
+    let Some(bytes) = ledger.body(&row.body).await? else { return Ok(None) };
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| {
+        let what = format!("step {} of {} is unreadable: {error}", row.n, row.task);
+        Problem::new(Code::DATABASE_DAMAGED, what)
+    })
 }
 
 /// The task's state is the fold of its inputs.

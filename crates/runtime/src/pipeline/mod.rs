@@ -8,6 +8,7 @@
 mod admit;
 mod deliver;
 mod drive;
+mod driving;
 mod ingest;
 mod journal;
 mod people;
@@ -16,9 +17,10 @@ pub use deliver::Surface;
 pub use drive::Watch;
 
 pub(crate) use admit::{admission, admitted, task_of};
-pub(crate) use drive::{Driver, Ended, FIRST_EPOCH, Held, Setting};
+pub(crate) use drive::{Claim, Driver, Ended, FIRST_EPOCH, Held, Setting};
+pub(crate) use driving::{Driven, Driving};
 pub(crate) use ingest::{Cast, ingest};
-pub(crate) use journal::{fold, load};
+pub(crate) use journal::{fold, load, step_of};
 pub(crate) use people::{Person, agent, owner, sender};
 
 use std::sync::Arc;
@@ -28,6 +30,9 @@ use domain::probe::Probe;
 use domain::{Clock, IdSource, Time};
 use ledger::{Batch, Ledger};
 
+use crate::bus::Bus;
+use crate::duties::Pace;
+
 /// What every stage works with.
 #[derive(Clone)]
 pub(crate) struct Desk {
@@ -35,6 +40,8 @@ pub(crate) struct Desk {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) probe: Arc<dyn Probe>,
+    pub(crate) pace: Pace,
+    pub(crate) bus: Bus,
 }
 
 impl Desk {

@@ -1,0 +1,166 @@
+//! What the house does by itself now and then: each duty is a row that says when it is due, and a lease, so that
+//! whatever process lives may do it and none is done twice. There is no daemon that has to run.
+
+use std::time::Duration;
+
+use domain::Time;
+use domain::limits::LEASE;
+use domain::probe::Point;
+use ledger::records::{Duty, Lease};
+use ledger::{CommitError, Entry, Refusal};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::host::Host;
+use crate::pipeline::{Desk, Held};
+use crate::problem::Problem;
+
+/// How fast things go. Only tests want another pace than the default.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// How long a driver may be silent.
+    pub lease: Duration,
+    /// How often each duty is due, if not as often as it says itself.
+    pub duties: Option<Duration>,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { lease: LEASE, duties: None }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Statistics for the database's planner, its log folded in.
+    Upkeep,
+}
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Kind {
+    const ALL: [Self; 1] = [Self::Upkeep];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Upkeep => "upkeep",
+        }
+    }
+
+    const fn every(self) -> Duration {
+        match self {
+            Self::Upkeep => DAY,
+        }
+    }
+
+    async fn run(self, desk: &Desk) -> Result<(), Problem> {
+        match self {
+            Self::Upkeep => Ok(desk.ledger.upkeep().await?),
+        }
+    }
+}
+
+/// What came of one duty, or when it is due.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DutyLine {
+    pub duty: &'static str,
+    #[serde(flatten)]
+    pub state: DutyState,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum DutyState {
+    Done {
+        next_due: Time,
+    },
+    Failed {
+        why: String,
+        next_due: Time,
+    },
+    /// Not due yet.
+    Waits {
+        next_due: Time,
+    },
+    /// Another process is at it.
+    Elsewhere,
+}
+
+/// Looks at every duty, and does what is due.
+pub(crate) async fn tick(desk: &Desk, host: &dyn Host) -> Result<Vec<DutyLine>, Problem> {
+    let mut lines = Vec::new();
+    for kind in Kind::ALL {
+        lines.push(DutyLine { duty: kind.name(), state: attend(desk, host, kind).await? });
+    }
+    Ok(lines)
+}
+
+async fn attend(desk: &Desk, host: &dyn Host, kind: Kind) -> Result<DutyState, Problem> {
+    let subject = format!("duty:{}", kind.name());
+    // The lease first: if it is still so when the batch is written, the row is, too.
+    let seen: Option<Lease> = desk.ledger.lease(&subject).await?;
+    let row: Option<Duty> = desk.ledger.duty(kind.name()).await?;
+    let now = desk.now();
+    if let Some(row) = row.as_ref().filter(|row| row.next_due > now) {
+        return Ok(DutyState::Waits { next_due: row.next_due });
+    }
+    let attended = seen.as_ref().is_some_and(|lease| {
+        lease.until > now && lease.holder != host.holder() && host.is_alive(&lease.holder) != Some(false)
+    });
+    if attended {
+        return Ok(DutyState::Elsewhere);
+    }
+    let (held, beats) = (Held::after(seen.clone()), seen.as_ref().map_or(0, |lease| lease.beats) + 1);
+    let lease = Lease {
+        subject: subject.clone(),
+        epoch: held.epoch,
+        holder: host.holder(),
+        until: now.plus(desk.pace.lease),
+        beats,
+    };
+    let mut claim = desk.batch();
+    claim.expect_lease(subject.clone(), seen).put(&lease).audit(entry(kind, "duty.started", now, json!({})));
+    match desk.ledger.commit(claim).await {
+        Err(CommitError::Refused(Refusal::Fenced { .. })) => return Ok(DutyState::Elsewhere),
+        claimed => claimed?,
+    };
+
+    let due = row.as_ref().map_or_else(|| "first".to_owned(), |row| row.next_due.to_string());
+    desk.probe.reached(Point::Running { tool: &subject, call: &due });
+    let result = kind.run(desk).await;
+    desk.probe.reached(Point::Ran { tool: &subject, call: &due });
+
+    let now = desk.now();
+    // From now, not from when it was due: what was missed while nothing ran is not made up for.
+    let next_due = now.plus(desk.pace.duties.unwrap_or(kind.every()));
+    let outcome = if result.is_ok() { "done" } else { "failed" };
+    let mut done = desk.batch();
+    let name = kind.name().to_owned();
+    let runs = row.map_or(0, |row| row.runs) + 1;
+    done.fence(subject, held.epoch)
+        .put(&Duty { name, next_due, last_run: Some(now), outcome: Some(outcome.into()), runs })
+        .put(&Lease { until: now, beats: beats + 1, ..lease })
+        .audit(entry(kind, &format!("duty.{outcome}"), now, json!({ "runs": runs })));
+    match desk.ledger.commit(done).await {
+        Err(CommitError::Refused(Refusal::Fenced { .. })) => return Ok(DutyState::Elsewhere),
+        written => written?,
+    };
+    Ok(match result {
+        Ok(()) => DutyState::Done { next_due },
+        Err(problem) => DutyState::Failed { why: problem.what, next_due },
+    })
+}
+
+fn entry(kind: Kind, what: &str, at: Time, detail: serde_json::Value) -> Entry {
+    Entry {
+        at,
+        kind: what.into(),
+        actor: "system".into(),
+        subject: format!("duty:{}", kind.name()),
+        trust: None,
+        origin_id: None,
+        reason_id: None,
+        vpol_id: None,
+        detail,
+    }
+}

@@ -1,0 +1,192 @@
+//! A simulated process: an `App` on a runtime of its own, which is dropped with everything on it when it crashes.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use domain::id::TaskId;
+use domain::probe::Probe;
+use domain::task::FinalResult;
+use ledger::Store;
+use runtime::app::{BadLine, Receipt, Report, Request};
+use runtime::settings::Settings;
+use runtime::{App, House, Parts, Problem, Surface};
+use tokio::runtime::{Builder, Runtime};
+
+use super::dice::Dice;
+use super::flaky::{Facts, Fate, Flaky, Gate, Gates};
+use crate::host::ProbeBox;
+use crate::{CountingIds, ManualClock, TestHost};
+
+/// What a process can be asked to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Errand {
+    Ingest { line: String },
+    Run { text: String },
+    Resume { id: Option<String> },
+    Verify,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) enum Answer {
+    Taken(Result<Result<Receipt, BadLine>, Problem>),
+    Ended(Result<Report, Problem>),
+    Verified(Result<bool, Problem>),
+}
+
+/// The processes that live.
+pub(super) type Alive = Arc<Mutex<BTreeSet<String>>>;
+
+/// What all processes share.
+#[derive(Clone, Debug)]
+pub(super) struct Ground<'a> {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) clock: Arc<ManualClock>,
+    pub(super) alive: Alive,
+    pub(super) shown: Arc<Shown>,
+    pub(super) folder: &'a Path,
+}
+
+/// What the person has seen, whichever process showed it.
+#[derive(Debug, Default)]
+pub(super) struct Shown(Mutex<Vec<(TaskId, FinalResult)>>);
+
+impl Shown {
+    pub(super) fn take(&self) -> Vec<(TaskId, FinalResult)> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Surface for Shown {
+    fn show(&self, task: TaskId, result: &FinalResult) -> Result<(), String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((task, result.clone()));
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Process {
+    pub(super) name: String,
+    pub(super) gates: Arc<Gates>,
+    pub(super) facts: Arc<Facts>,
+    /// How many of its batches were refused because somebody else's steps were there first.
+    pub(super) outrun: usize,
+    /// Steps for which it is not let on.
+    pub(super) asleep: usize,
+    app: Arc<App>,
+    at_work: Vec<(Errand, Arc<Mutex<Option<Answer>>>)>,
+    runtime: Runtime,
+}
+
+impl Process {
+    /// `sighted`: it can tell whether another process lives.
+    pub(super) fn start(ground: &Ground<'_>, number: u64, seed: u64, sighted: bool) -> Self {
+        let mut dice = Dice::seeded(seed ^ number.wrapping_mul(0x9e37_79b9));
+        let (gates, facts) = (Arc::<Gates>::default(), Arc::<Facts>::default());
+        let name = format!("p{number}");
+        ground.alive.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone());
+        let ids = Arc::new(CountingIds::seeded(dice.throw()));
+        let store = Flaky {
+            inner: Arc::clone(&ground.store),
+            gates: Arc::clone(&gates),
+            facts: Arc::clone(&facts),
+            dice: Mutex::new(dice),
+        };
+        let probe: Arc<dyn Probe> = Arc::<Facts>::clone(&facts);
+        let host = TestHost {
+            store: Arc::new(store),
+            holder: name.clone(),
+            alive: Arc::clone(&ground.alive),
+            sighted,
+            probe: ProbeBox(Arc::clone(&probe)),
+        };
+        let app = Arc::new(App::new(Parts {
+            house: House::under(ground.folder),
+            settings: Settings::default(),
+            mistakes: Vec::new(),
+            host: Arc::new(host),
+            clock: Arc::<ManualClock>::clone(&ground.clock),
+            ids,
+            probe,
+            zone: jiff::tz::TimeZone::UTC,
+            pace: runtime::Pace::default(),
+        }));
+        let runtime =
+            Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
+        Self { name, gates, facts, outrun: 0, asleep: 0, app, at_work: Vec::new(), runtime }
+    }
+
+    /// Counts the steps it sleeps through.
+    pub(super) const fn is_awake(&mut self) -> bool {
+        let awake = self.asleep == 0;
+        self.asleep = self.asleep.saturating_sub(1);
+        awake
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.at_work.is_empty()
+    }
+
+    pub(super) const fn errands(&self) -> usize {
+        self.at_work.len()
+    }
+
+    pub(super) fn begin(&mut self, errand: Errand, ground: &Ground<'_>) {
+        let (app, slot) = (Arc::clone(&self.app), Arc::new(Mutex::new(None)));
+        self.at_work.push((errand.clone(), Arc::clone(&slot)));
+        let shown: Arc<dyn Surface> = Arc::<Shown>::clone(&ground.shown);
+        let workspace = ground.folder.to_owned();
+        drop(self.runtime.spawn(async move {
+            let quiet: runtime::Watch = Arc::new(|_| {});
+            let answer = match errand {
+                Errand::Ingest { line } => Answer::Taken(app.ingest(&line).await),
+                Errand::Run { text } => {
+                    let request = Request { text, workspace, surface: shown, watch: quiet };
+                    Answer::Ended(Box::pin(app.run(request)).await)
+                }
+                Errand::Resume { id } => {
+                    Answer::Ended(Box::pin(app.resume(id.as_deref(), shown, quiet)).await)
+                }
+                Errand::Verify => Answer::Verified(app.audit_verify().await.map(|report| report.consistent)),
+            };
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+        }));
+        self.settle();
+    }
+
+    pub(super) fn waiting(&self) -> Vec<Gate> {
+        self.gates.waiting()
+    }
+
+    /// Lets one gate open, and everything that follows from it happen up to the next gates.
+    pub(super) fn open(&self, at: usize, fate: Fate) {
+        self.gates.open(at, fate);
+        self.settle();
+    }
+
+    /// A clock that stands still moves on only when nothing is left to do, on any thread of the runtime: so this
+    /// returns when every task waits at a gate or is done, however long that takes on this machine.
+    fn settle(&self) {
+        self.runtime.block_on(async { tokio::time::sleep(Duration::from_millis(1)).await });
+    }
+
+    /// What is done since the last time.
+    pub(super) fn answers(&mut self) -> Vec<(Errand, Answer)> {
+        let mut done = Vec::new();
+        self.at_work.retain(|(errand, slot)| {
+            let answer = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let open = answer.is_none();
+            done.extend(answer.map(|answer| (errand.clone(), answer)));
+            open
+        });
+        done
+    }
+
+    /// Its memory is gone: the app, the ledger, every future. Nothing of it is ever polled again.
+    pub(super) fn crash(self, ground: &Ground<'_>) {
+        ground.alive.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+        self.runtime.shutdown_background();
+    }
+}
