@@ -77,6 +77,7 @@ impl Facts {
         Ok(Self { written, leases, present })
     }
 
+    /// Who may write is asked first: whoever was overtaken is told that, whatever else has changed.
     pub(crate) fn judge(&self, batch: &Batch) -> Outcome {
         if self.written.contains(&batch.id().to_value()) {
             return Ok(Written::Before);
@@ -87,17 +88,17 @@ impl Facts {
             }
         }
         for expect in &batch.expects {
-            match expect {
-                Expect::LeaseIs { subject, lease } => {
-                    if self.leases.get(subject) != lease.as_ref() {
-                        return Err(self.fenced(subject, lease.as_ref().map_or(0, |lease| lease.epoch)));
-                    }
-                }
-                Expect::Absent { table, column, value } => {
-                    if self.present.contains(&(table.name, *column, value.clone())) {
-                        return Err(Refusal::Present { table: table.name, column });
-                    }
-                }
+            if let Expect::LeaseIs { subject, lease } = expect
+                && self.leases.get(subject) != lease.as_ref()
+            {
+                return Err(self.fenced(subject, lease.as_ref().map_or(0, |lease| lease.epoch)));
+            }
+        }
+        for expect in &batch.expects {
+            if let Expect::Absent { table, column, value } = expect
+                && self.present.contains(&(table.name, *column, value.clone()))
+            {
+                return Err(Refusal::Present { table: table.name, column });
             }
         }
         Ok(Written::Now)

@@ -159,7 +159,7 @@ impl From<&StoreError> for Problem {
             StoreError::ReadOnly(_) => problem(Code::HOUSE),
             StoreError::Corrupt(_) => problem(Code::DATABASE_DAMAGED),
             StoreError::Newer { .. } => problem(Code::DATABASE_NEWER).safe("the database was not touched"),
-            StoreError::Foreign(_) => problem(Code::DATABASE_FOREIGN).safe("nothing was touched"),
+            StoreError::Foreign(_) => problem(Code::DATABASE_FOREIGN).safe("what is there was not touched"),
             StoreError::Busy => problem(Code::DATABASE_BUSY).safe("nothing was written"),
             StoreError::Unreachable(_) | StoreError::Lost(_) => problem(Code::DATABASE_AWAY)
                 .safe("what was acknowledged is safe; nothing half-written is left"),

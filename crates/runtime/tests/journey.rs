@@ -23,9 +23,9 @@ async fn furnished(kept: Kept) -> World {
 }
 
 /// A second pair of eyes on what was kept.
-fn ledger_of(world: &World) -> Ledger {
+async fn ledger_of(world: &World) -> Ledger {
     let seal = Seal::new(domain::id::NodeId::from_bits(1), [7; 32]);
-    Ledger::start(Arc::clone(world.store()), seal, Arc::new(domain::probe::Silent))
+    Ledger::start(world.store().await, seal, Arc::new(domain::probe::Silent))
 }
 
 fn code<T: std::fmt::Debug>(result: Result<T, Problem>) -> Code {
@@ -64,7 +64,7 @@ async fn the_whole_chain_is_on_record() {
     for kept in Kept::EACH {
         let world = furnished(kept).await;
         let report = world.run(REFERENCE).await.expect("a report");
-        let ledger = ledger_of(&world);
+        let ledger = ledger_of(&world).await;
         let events = ledger.events(9).await.expect("events");
         assert_eq!(
             events.iter().map(|event| event.direction).collect::<Vec<_>>(),
@@ -112,7 +112,7 @@ async fn nothing_personal_stands_in_a_row_that_cannot_be_erased() {
         let mut erasable = 0;
         for table in TABLES {
             let query = ledger::query::Query { table, filters: Vec::new(), order: None, limit: None };
-            for row in world.store().select(&query).await.expect("select") {
+            for row in world.store().await.select(&query).await.expect("select") {
                 let holds = |cell: &Value| match cell {
                     Value::Text(text) => text.contains("canary-secret"),
                     Value::Bytes(bytes) => bytes.windows(13).any(|window| window == b"canary-secret"),
@@ -177,7 +177,10 @@ async fn an_event_from_outside_is_kept_and_not_admitted() {
         let why = world.app.why(&receipt.id.to_string()).await.expect("why");
         assert!(why.because.iter().any(|branch| branch.text == "deny: unknown, trust untrusted"), "{why:?}");
         assert_eq!(world.seen(), [""; 0]);
-        assert_eq!(ledger_of(&world).calls_of(domain::id::TaskId::from_bits(0)).await.expect("calls"), []);
+        assert_eq!(
+            ledger_of(&world).await.calls_of(domain::id::TaskId::from_bits(0)).await.expect("calls"),
+            []
+        );
     }
 }
 
@@ -199,7 +202,7 @@ async fn two_questions_about_different_files_are_two_subtasks_at_once() {
 async fn a_forged_tail_stops_everything_before_it_does_harm() {
     let world = furnished(Kept::InMemory).await;
     world.run(REFERENCE).await.expect("a report");
-    let ledger = ledger_of(&world);
+    let ledger = ledger_of(&world).await;
     let head =
         ledger.first(Select::<ledger::records::AuditHead>::all()).await.expect("head").expect("a head");
     let mut forged = ledger::Batch::new(domain::id::BatchId::from_bits(9), head_time());

@@ -1,22 +1,42 @@
 //! A machine for tests: one user, and processes that live and die when the test says so.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use domain::id::NodeId;
 use domain::probe::Probe;
 use ledger::{Ledger, Seal, Store};
+use ledger_sql::{PostgresStore, SqliteStore};
 use runtime::{Finding, Furnished, Host, Problem, State, User};
 
 #[derive(Debug)]
 pub struct TestHost {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) place: Place,
     pub(crate) holder: String,
     pub(crate) alive: Arc<Mutex<BTreeSet<String>>>,
     /// Whether it can tell who lives; another container could not.
     pub(crate) sighted: bool,
     pub(crate) probe: ProbeBox,
+}
+
+/// Where the ledger of a house is; every process opens it for itself, as a real one does.
+#[derive(Clone, Debug)]
+pub enum Place {
+    Given(Arc<dyn Store>),
+    File(PathBuf),
+    Url(String),
+}
+
+impl Place {
+    pub async fn open(&self) -> Arc<dyn Store> {
+        match self {
+            Self::Given(store) => Arc::clone(store),
+            Self::File(path) => Arc::new(SqliteStore::open(path).await.expect("a database")),
+            Self::Url(url) => Arc::new(PostgresStore::open(url).await.expect("a schema")),
+        }
+    }
 }
 
 /// A probe that prints as nothing.
@@ -57,6 +77,6 @@ impl Host for TestHost {
 
     async fn open(&self) -> Result<Ledger, Problem> {
         let seal = Seal::new(NodeId::from_bits(1), [7; 32]);
-        Ok(Ledger::start(Arc::clone(&self.store), seal, Arc::clone(&self.probe.0)))
+        Ok(Ledger::start(self.place.open().await, seal, Arc::clone(&self.probe.0)))
     }
 }

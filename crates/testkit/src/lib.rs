@@ -15,5 +15,5 @@ pub mod sim;
 mod world;
 
 pub use clock::{CountingIds, ManualClock};
-pub use host::TestHost;
+pub use host::{Place, TestHost};
 pub use world::{Kept, World};

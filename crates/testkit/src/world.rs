@@ -9,13 +9,12 @@ use domain::probe::{Probe, Silent};
 use domain::task::FinalResult;
 use ledger::Store;
 use ledger::memory::MemoryStore;
-use ledger_sql::{PostgresStore, SqliteStore};
 use runtime::app::{Report, Request};
 use runtime::settings::Settings;
 use runtime::{App, House, Parts, Problem, Surface, Watch};
 use tempfile::TempDir;
 
-use crate::host::ProbeBox;
+use crate::host::{Place, ProbeBox};
 use crate::{CountingIds, ManualClock, TestHost};
 
 /// Which store a product test runs on; every test runs on each.
@@ -35,7 +34,7 @@ pub struct World {
     pub clock: Arc<ManualClock>,
     pub folder: TempDir,
     shown: Arc<Shown>,
-    store: Arc<dyn Store>,
+    place: Place,
     alive: Arc<Mutex<BTreeSet<String>>>,
     processes: u64,
 }
@@ -65,21 +64,18 @@ impl World {
     /// A world in which somebody watches the named points.
     pub async fn probed(kept: Kept, probe: Arc<dyn Probe>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let store: Arc<dyn Store> = match kept {
-            Kept::InMemory => Arc::new(MemoryStore::default()),
-            Kept::InSqlite => {
-                Arc::new(SqliteStore::open(&folder.path().join(".regent.db")).await.expect("a database"))
-            }
+        let place = match kept {
+            Kept::InMemory => Place::Given(Arc::new(MemoryStore::default())),
+            Kept::InSqlite => Place::File(folder.path().join(".regent.db")),
             Kept::InPostgres => {
                 let server = services::shared(services::Flavour::Plain).expect("a server");
-                let url = server.create_database().expect("a database");
-                Arc::new(PostgresStore::open(&url).await.expect("a schema"))
+                Place::Url(server.create_database().expect("a database"))
             }
         };
         let clock = Arc::new(ManualClock::at("2026-11-15T08:30:00Z"));
         let alive = Arc::default();
-        let app = app(&store, &clock, &alive, &folder, 1, probe);
-        Self { app, clock, folder, shown: Arc::default(), store, alive, processes: 1 }
+        let app = app(&place, &clock, &alive, &folder, 1, probe);
+        Self { app, clock, folder, shown: Arc::default(), place, alive, processes: 1 }
     }
 
     /// The process dies, and another one starts on the same house.
@@ -95,7 +91,7 @@ impl World {
     /// Another process starts on the same house while the first one lives.
     pub fn start_another(&mut self, probe: Arc<dyn Probe>) {
         self.processes += 1;
-        self.app = app(&self.store, &self.clock, &self.alive, &self.folder, self.processes, probe);
+        self.app = app(&self.place, &self.clock, &self.alive, &self.folder, self.processes, probe);
     }
 
     pub fn file(&self, path: &str, content: &str) -> &Self {
@@ -131,9 +127,9 @@ impl World {
         shown.iter().map(|result| result.text.clone()).collect()
     }
 
-    #[must_use]
-    pub fn store(&self) -> &Arc<dyn Store> {
-        &self.store
+    /// The database, for whoever wants to look at it from outside.
+    pub async fn store(&self) -> Arc<dyn Store> {
+        self.place.open().await
     }
 
     #[must_use]
@@ -147,7 +143,7 @@ fn quiet() -> Watch {
 }
 
 fn app(
-    store: &Arc<dyn Store>,
+    place: &Place,
     clock: &Arc<ManualClock>,
     alive: &Arc<Mutex<BTreeSet<String>>>,
     folder: &TempDir,
@@ -157,7 +153,7 @@ fn app(
     let holder = format!("process-{process}");
     alive.lock().unwrap_or_else(PoisonError::into_inner).insert(holder.clone());
     let host = TestHost {
-        store: Arc::clone(store),
+        place: place.clone(),
         holder,
         alive: Arc::clone(alive),
         sighted: true,

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 
-use domain::call::Outcome;
 use domain::id::{EventId, NodeId, TaskId};
 use domain::probe::Silent;
 use domain::task::{FinalResult, Status};
 use domain::{Clock as _, Digest};
-use engine::task::{Input, Step, Task};
+use engine::task::{Step, Task};
 use ledger::chain::Walk;
 use ledger::records::{
     Access, AgentTask, AuditEntry, AuditHead, CallStatus, Event, Lease, TaskStep, ToolCall,
@@ -46,7 +45,6 @@ pub(super) struct Observer {
     acknowledged: BTreeMap<String, EventId>,
     called_new: BTreeSet<String>,
     leases: BTreeMap<String, Seen>,
-    decided: BTreeMap<EventId, usize>,
     /// What is wrong and known to be, since somebody asked.
     pub(super) found: Vec<(Known, Broken)>,
     pub(super) taken_over: u64,
@@ -54,8 +52,6 @@ pub(super) struct Observer {
     /// As far as each journal was folded, and what it came to.
     folded: BTreeMap<TaskId, Folded>,
     last_step: i64,
-    /// The clock was turned so far ahead that an authorisation can have run out.
-    jumped: bool,
 }
 
 /// A lease as it was last seen.
@@ -70,8 +66,6 @@ struct Folded {
     task: Task,
     /// The last step's.
     epoch: u64,
-    /// A call of it came too late to be started.
-    late: bool,
 }
 
 pub(super) fn seal() -> Seal {
@@ -100,13 +94,11 @@ impl Observer {
             acknowledged: BTreeMap::new(),
             called_new: BTreeSet::new(),
             leases: BTreeMap::new(),
-            decided: BTreeMap::new(),
             found: Vec::new(),
             taken_over: 0,
             from_the_living: 0,
             folded: BTreeMap::new(),
             last_step: 0,
-            jumped: false,
         }
     }
 
@@ -121,7 +113,6 @@ impl Observer {
     /// The clock was turned ahead.
     pub(super) fn turned(&mut self) {
         let now = self.clock.now();
-        self.jumped = true;
         for seen in self.leases.values_mut() {
             seen.ran_out |= now >= seen.lease.until;
         }
@@ -246,12 +237,12 @@ impl Observer {
         for access in self.all::<Access>()? {
             *events.entry(access.event_id).or_default() += 1;
         }
-        for (event, n) in events.iter().filter(|(event, n)| **n > 1 && self.decided.get(*event) != Some(*n)) {
-            let what = format!("{event} was decided about {n} times");
-            self.found.push((Known::DecidedTwice, Broken::new("one-admission", what)));
+        match events.iter().find(|(_, n)| **n > 1) {
+            Some((event, n)) => {
+                Err(Broken::new("one-admission", format!("{event} was decided about {n} times")))
+            }
+            None => Ok(()),
         }
-        self.decided = events;
-        Ok(())
     }
 
     /// The chain goes on from where it was.
@@ -307,7 +298,7 @@ impl Observer {
             let lives = self.alive.lock().unwrap_or_else(PoisonError::into_inner).contains(&before.holder);
             if !same_holder && lives && !seen.ran_out {
                 let what = format!("from {before:?} to {lease:?}");
-                self.found.push((Known::Renewed, Broken::new("taken-from-the-living", what)));
+                return Err(Broken::new("taken-from-the-living", what));
             }
             let changed_hands = lease.epoch > before.epoch;
             self.taken_over += u64::from(changed_hands);
@@ -347,17 +338,15 @@ impl Observer {
                     row.epoch, before.0, before.1
                 )));
             }
-            let late = matches!(&step.input, Input::Returned { outcome, .. } if ran_out(outcome));
             let (input, at) = (step.input, step.at);
             match self.folded.get_mut(&row.task) {
                 None => {
                     let task = Task::fold([(input, at)]).map_err(|error| broken(error.to_string()))?;
-                    self.folded.insert(row.task, Folded { task, epoch: row.epoch, late });
+                    self.folded.insert(row.task, Folded { task, epoch: row.epoch });
                 }
                 Some(folded) => {
                     folded.task.handle(input, at).map_err(|error| broken(error.to_string()))?;
                     folded.epoch = row.epoch;
-                    folded.late |= late;
                 }
             }
         }
@@ -384,21 +373,16 @@ impl Observer {
     pub(super) fn finished(&mut self) -> Checked {
         for row in self.all::<AgentTask>()? {
             let folded = self.folded.get(&row.task_id).filter(|folded| folded.task.status().is_over());
-            let Some(Folded { task, late, .. }) = folded else {
+            let Some(Folded { task, .. }) = folded else {
                 return Err(Broken::new("finished", format!("{} is {:?}", row.task_id, row.status)));
             };
-            match self.compare(row.task_id, task.status(), task.result())? {
-                Some(broken) if *late && self.jumped => self.found.push((Known::Late, broken)),
-                Some(broken) => return Err(broken),
-                None => {}
-            }
+            self.right(row.task_id, task.status(), task.result())?;
         }
         Ok(())
     }
 
     fn right(&self, task: TaskId, status: Status, result: Option<&FinalResult>) -> Checked {
-        let late = self.jumped && self.folded.get(&task).is_some_and(|folded| folded.late);
-        self.compare(task, status, result)?.filter(|_| !late).map_or(Ok(()), Err)
+        self.compare(task, status, result)?.map_or(Ok(()), Err)
     }
 
     /// What is wrong with an answer.
@@ -443,8 +427,4 @@ fn since<T: Record>(seq: i64) -> Select<T> {
 /// How often a task is among the names that are drawn from.
 const fn weight(status: Status) -> usize {
     if status.is_over() { 1 } else { 4 }
-}
-
-fn ran_out(outcome: &Outcome) -> bool {
-    outcome.as_ref().is_err_and(|failure| failure.message.contains("the authorisation ran out"))
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::limits::LEASE;
+use ledger::Store;
 use ledger::memory::MemoryStore;
 use ledger::mutant::Mutant;
-use ledger::{Refusal, Store};
 use runtime::{Code, Problem};
 
 use super::check::Observer;
@@ -273,14 +273,7 @@ impl Play<'_> {
             match fact {
                 Fact::Running { tool, call } => self.observer.running(&name, &tool, &call)?,
                 Fact::Wrote(writes) => {
-                    for write in writes {
-                        Observer::wrote(&write)?;
-                        let steps = [
-                            Err(Refusal::Duplicate { table: "task_steps" }),
-                            Err(Refusal::Duplicate { table: "reason_log" }),
-                        ];
-                        process.outrun += usize::from(steps.contains(&write.outcome));
-                    }
+                    writes.iter().try_for_each(Observer::wrote)?;
                     self.observer.kept()?;
                 }
             }
@@ -316,26 +309,17 @@ impl Play<'_> {
         if let Errand::Ingest { line } = errand {
             self.deliveries.push(line.clone());
         }
-        self.excused(at, problem)
+        Self::excused(problem)
     }
 
     /// Faults of the world, and work that another process is at, are no faults of ours.
-    fn excused(&mut self, at: usize, problem: Problem) -> Result<(), Broken> {
+    fn excused(problem: Problem) -> Result<(), Broken> {
         let Problem { code, what, .. } = problem;
         let broken = Broken::new("problem", format!("{code}: {what}"));
         if ![Code::INTERNAL, Code::DATABASE_DAMAGED, Code::ERASED, Code::TAIL_MOVED].contains(&code) {
             return Ok(());
         }
-        let outrun = self.processes.get_mut(at).filter(|process| process.outrun > 0);
-        match outrun {
-            _ if code != Code::INTERNAL => Err(broken),
-            _ if what.contains("`taken over`") => self.known(Known::EndedMeanwhile, broken),
-            Some(process) if what.contains("already holds") => {
-                process.outrun -= 1;
-                self.known(Known::Outrun, broken)
-            }
-            _ => Err(broken),
-        }
+        Err(broken)
     }
 
     fn all_known(&mut self) -> Result<(), Broken> {

@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::dice::Dice;
 use super::flaky::{Facts, Fate, Flaky, Gate, Gates};
-use crate::host::ProbeBox;
+use crate::host::{Place, ProbeBox};
 use crate::{CountingIds, ManualClock, TestHost};
 
 /// What a process can be asked to do.
@@ -71,8 +71,6 @@ pub(super) struct Process {
     pub(super) name: String,
     pub(super) gates: Arc<Gates>,
     pub(super) facts: Arc<Facts>,
-    /// How many of its batches were refused because somebody else's steps were there first.
-    pub(super) outrun: usize,
     /// Steps for which it is not let on.
     pub(super) asleep: usize,
     app: Arc<App>,
@@ -96,7 +94,7 @@ impl Process {
         };
         let probe: Arc<dyn Probe> = Arc::<Facts>::clone(&facts);
         let host = TestHost {
-            store: Arc::new(store),
+            place: Place::Given(Arc::new(store)),
             holder: name.clone(),
             alive: Arc::clone(&ground.alive),
             sighted,
@@ -115,7 +113,7 @@ impl Process {
         }));
         let runtime =
             Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
-        Self { name, gates, facts, outrun: 0, asleep: 0, app, at_work: Vec::new(), runtime }
+        Self { name, gates, facts, asleep: 0, app, at_work: Vec::new(), runtime }
     }
 
     /// Counts the steps it sleeps through.
