@@ -27,8 +27,6 @@ pub(crate) struct Stage {
     pub(crate) sockets: PathBuf,
     pub(crate) coverage: Mutex<Coverage>,
     pub(crate) without: Option<String>,
-    /// Whether the program knows `tick`.
-    pub(crate) ticks: bool,
 }
 
 #[derive(Debug)]
@@ -214,6 +212,7 @@ impl<'a> House<'a> {
             Ok(lines) => {
                 let listed: Vec<Listed> = lines.iter().filter_map(listed).collect();
                 found.extend(verdict::acknowledged(&self.book, &listed));
+                found.extend(self.watermarks(&listed)?);
                 found.extend(verdict::finished(&self.book, &self.account, &listed));
             }
         }
@@ -225,10 +224,27 @@ impl<'a> House<'a> {
     }
 }
 
+impl House<'_> {
+    /// A watermark is there only with the event that it came with.
+    fn watermarks(&self, listed: &[Listed]) -> anyhow::Result<Vec<Violation>> {
+        let lines = match self.lines(&["events", "watermarks", "--json"])? {
+            Ok(lines) => lines,
+            Err(violation) => return Ok(vec![violation]),
+        };
+        let positions = lines.iter().filter_map(|line| line.get("position").and_then(Value::as_str));
+        let keys = positions.map(|position| format!("crash:{position}"));
+        let stray = keys.filter(|key| listed.iter().all(|event| event.key != *key));
+        Ok(stray
+            .map(|key| Invariant::Acknowledged.violated(format!("a watermark without `{key}`")))
+            .collect())
+    }
+}
+
 fn line(number: u64) -> String {
     let sender = number % 3;
     format!(
-        "{{\"adapter\":\"crash\",\"source_id\":\"{number}\",\"sender\":\"sender-{sender}\",\"content\":\"event {number}\"}}\n"
+        "{{\"adapter\":\"crash\",\"source_id\":\"{number}\",\"sender\":\"sender-{sender}\",\"content\":\"event {number}\",\
+         \"watermark\":\"{number}\"}}\n"
     )
 }
 

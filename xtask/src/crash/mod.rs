@@ -36,15 +36,6 @@ use crate::job::Job;
 use crate::suites::Ran;
 use crate::two_commands::{binary, target_directory};
 
-/// Whether the program can stand on PostgreSQL (`REGENT_DATABASE_URL`).
-const POSTGRES: bool = false;
-/// Whether a task is taken from a process that lives and says nothing.
-const STALE: bool = false;
-/// Whether `REGENT_FAULTS` is a list (`socket=…,lease=…,without=…`); before, it was the socket's path alone.
-const FAULTS_ARE_A_LIST: bool = false;
-/// Whether the program can be told to leave a guard out. Without the fence nothing happens unless `STALE` holds.
-const MUTANTS: bool = false;
-
 /// So long a house is used before all of it is checked and it is thrown away. Some are young: a house that is being made
 /// by several processes at once is a case of its own.
 const ROUNDS_PER_HOUSE: u64 = 20;
@@ -66,7 +57,7 @@ pub(crate) fn suite(job: &Job) -> anyhow::Result<Ran> {
     if totals.violations > 0 {
         bail!("an invariant does not hold, see above");
     }
-    for guard in GUARDS.iter().filter(|_| MUTANTS) {
+    for guard in GUARDS {
         let without = Some((*guard).to_owned());
         let options = Options { rounds: MUTANT_ROUNDS, without, expect_caught: true, ..Options::default() };
         if run(job, options)?.violations == 0 {
@@ -77,9 +68,6 @@ pub(crate) fn suite(job: &Job) -> anyhow::Result<Ran> {
 }
 
 fn run(job: &Job, options: Options) -> anyhow::Result<Totals> {
-    if options.without.is_some() && !MUTANTS {
-        bail!("the program cannot leave a guard out yet");
-    }
     let ground = Ground::prepare(job, &options)?;
     let log = Log::open(options.log.as_deref().map(|path| job.root.join(path)).as_deref())?;
     let mut run =
@@ -112,7 +100,6 @@ impl Ground {
         let commit = job.read(job.command("git", &["rev-parse", "--short=16", "HEAD"]))?.trim().to_owned();
         let from_commit = u64::from_str_radix(commit.get(..16).unwrap_or(&commit), 16);
         let stage = Stage {
-            ticks: knows_tick(job, &program.to_string_lossy())?,
             program,
             sockets: scratch.path().to_owned(),
             coverage: Mutex::new(Coverage::default()),
@@ -137,10 +124,6 @@ impl Ground {
     fn coverage(&self) -> MutexGuard<'_, Coverage> {
         self.stage.coverage.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn knows_tick(job: &Job, program: &str) -> anyhow::Result<bool> {
-    Ok(job.probe(job.command(program, &["tick", "--help"]))?.status.success())
 }
 
 /// A run from its seed to its table.

@@ -26,7 +26,7 @@ impl Default for Options {
         Self {
             rounds: ROUNDS,
             seed: None,
-            stores: Stores::ALL_THERE_ARE,
+            stores: Stores::Both,
             without: None,
             expect_caught: false,
             log: None,

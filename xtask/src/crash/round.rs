@@ -28,7 +28,7 @@ impl House<'_> {
     pub(crate) fn round(&mut self, random: &mut Random) -> anyhow::Result<Vec<Violation>> {
         self.trace.clear();
         let percent = self.stage.without.as_ref().map_or(STALE_PERCENT, |_| STALE_PERCENT_OF_MUTANTS);
-        let mut found = if super::STALE && random.chance(percent) {
+        let mut found = if random.chance(percent) {
             self.stale(random)?
         } else {
             let load = self.load(random)?;
@@ -54,7 +54,7 @@ impl House<'_> {
         if random.chance(25) {
             load.push(self.planned(Sort::Resume, &["resume"], random));
         }
-        if self.stage.ticks && random.chance(40) {
+        if random.chance(40) {
             load.push(self.planned(Sort::Tick, &["tick"], random));
         }
         Ok(load)

@@ -20,9 +20,6 @@ pub(crate) enum Store {
 }
 
 impl Stores {
-    /// What is taken if nothing is said: both, as soon as the program can use both.
-    pub(crate) const ALL_THERE_ARE: Self = if super::POSTGRES { Self::Both } else { Self::Sqlite };
-
     pub(crate) fn named(name: &str) -> Result<Self, String> {
         match name {
             "sqlite" => Ok(Self::Sqlite),
@@ -60,9 +57,6 @@ impl Server {
     pub(crate) fn start(stores: Stores) -> anyhow::Result<Option<Self>> {
         match stores {
             Stores::Sqlite => Ok(None),
-            Stores::Postgres | Stores::Both if !super::POSTGRES => {
-                bail!("the program cannot use PostgreSQL yet")
-            }
             Stores::Postgres | Stores::Both => {
                 Ok(Some(Self(Postgres::start(Flavour::Plain).map_err(Error::msg)?)))
             }
