@@ -98,6 +98,12 @@ impl<K: Kind> Id<K> {
         Self(bits, PhantomData)
     }
 
+    /// The id of what has a name of its own: the same name gives the same id, wherever and whenever.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        Self::from_digest(Digest::of_parts(&[b"regent/name/", &[K::LETTER as u8], name.as_bytes()]))
+    }
+
     /// The id of the `ordinal`-th thing of this kind that step `n` of a parent brings forth. The same
     /// step derives the same id whenever it is folded.
     #[must_use]
@@ -265,6 +271,32 @@ mod tests {
             event.parse::<TaskId>().unwrap_err().to_string(),
             format!("`{event}` is not the id of a task")
         );
+    }
+
+    #[test]
+    fn a_name_gives_one_id_and_another_kind_another() {
+        let id = Id::<kind::Event>::named("telegram:home:8841");
+        assert_eq!(id, Id::named("telegram:home:8841"));
+        assert_ne!(id, Id::named("telegram:home:8842"));
+        assert_ne!(
+            id.to_string().get(2..),
+            Id::<kind::Task>::named("telegram:home:8841").to_string().get(2..)
+        );
+    }
+
+    #[test]
+    fn dated_ids_of_one_moment_begin_alike_and_differ() {
+        struct Hashed(std::sync::atomic::AtomicU64);
+        impl crate::IdSource for Hashed {
+            fn bits(&self) -> u128 {
+                let n = self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                Id::<kind::Batch>::named(&n.to_string()).0
+            }
+        }
+        let (source, now) = (Hashed(0.into()), crate::Time::from_micros(1_800_000_000_000_123));
+        let ids = [0; 3].map(|_| Id::<kind::Batch>::dated(now, &source).to_string());
+        assert!(ids.iter().all(|id| id.get(..11) == ids[0].get(..11)), "{ids:?}");
+        assert!(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2], "{ids:?}");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! SQL text made from a table's description; the same for every database that takes `$1` and `ON CONFLICT`.
+//! SQL text made from a table's description; the same for every database that knows `ON CONFLICT`, but for how a
+//! parameter is written.
 
 use std::fmt::Write as _;
 
@@ -10,8 +11,26 @@ fn quoted(names: impl Iterator<Item = &'static str>) -> String {
     names.map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
+/// How a parameter is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Places {
+    /// `?`: SQLite searches its list of names for each one that has a number.
+    Nameless,
+    /// `$1`.
+    Numbered,
+}
+
+impl Places {
+    fn append(self, sql: &mut String, place: usize) {
+        match self {
+            Self::Nameless => sql.push('?'),
+            Self::Numbered => append(sql, format_args!("${place}")),
+        }
+    }
+}
+
 /// The question as SQL, and its parameters in order.
-pub(crate) fn select(query: &Query) -> (String, Vec<&Value>) {
+pub(crate) fn select(query: &Query, places: Places) -> (String, Vec<&Value>) {
     let columns = quoted(query.table.columns.iter().map(|column| column.name));
     let mut sql = format!("SELECT {columns} FROM \"{}\"", query.table.name);
     let mut parameters = Vec::new();
@@ -21,13 +40,17 @@ pub(crate) fn select(query: &Query) -> (String, Vec<&Value>) {
             Test::Is(Op::Eq, Value::Null) => sql.push_str("IS NULL"),
             Test::Is(op, value) => {
                 parameters.push(value);
-                append(&mut sql, format_args!("{} ${}", operator(*op), parameters.len()));
+                append(&mut sql, format_args!("{} ", operator(*op)));
+                places.append(&mut sql, parameters.len());
             }
             Test::AnyOf(values) => {
-                let from = parameters.len() + 1;
-                parameters.extend(padded(values));
-                let places = (from..=parameters.len()).map(|place| format!("${place}"));
-                append(&mut sql, format_args!("IN ({})", places.collect::<Vec<_>>().join(", ")));
+                sql.push_str("IN (");
+                for (i, value) in padded(values).enumerate() {
+                    parameters.push(value);
+                    sql.push_str(if i == 0 { "" } else { ", " });
+                    places.append(&mut sql, parameters.len());
+                }
+                sql.push(')');
             }
         }
     }
@@ -82,7 +105,7 @@ pub(crate) fn portions<'a, 'r>(table: &Table, rows: &'a [&'r Row]) -> Vec<&'a [&
 }
 
 /// One statement that writes `rows` rows of this table.
-pub(crate) fn insert(table: &Table, rows: usize) -> String {
+pub(crate) fn insert(table: &Table, rows: usize, places: Places) -> String {
     let columns: Vec<&'static str> = table.given().map(|(_, column)| column.name).collect();
     let mut sql = format!("INSERT INTO \"{}\" ({}) VALUES ", table.name, quoted(columns.iter().copied()));
     let mut parameter = 0;
@@ -90,7 +113,8 @@ pub(crate) fn insert(table: &Table, rows: usize) -> String {
         sql.push_str(if row == 0 { "(" } else { ", (" });
         for i in 0..columns.len() {
             parameter += 1;
-            append(&mut sql, format_args!("{}${parameter}", if i == 0 { "" } else { ", " }));
+            sql.push_str(if i == 0 { "" } else { ", " });
+            places.append(&mut sql, parameter);
         }
         sql.push(')');
     }
@@ -116,6 +140,7 @@ fn append(sql: &mut String, text: std::fmt::Arguments<'_>) {
 
 #[cfg(test)]
 mod tests {
+    use super::Places::{Nameless, Numbered};
     use super::{insert, portions, select};
     use ledger::records::{AuditHead, Blob, Event};
     use ledger::table::Record;
@@ -127,7 +152,7 @@ mod tests {
         let question =
             Select::<Blob>::by("hash", &domain::Digest::ZERO).filter("content", Op::Gt, &vec![1_u8]);
         let question = question.descending("hash").limit(3).query;
-        let (sql, parameters) = select(&question);
+        let (sql, parameters) = select(&question, Numbered);
         assert_eq!(
             sql,
             "SELECT \"hash\", \"person\", \"content\" FROM \"blobs\" WHERE \"hash\" = $1 AND \"content\" > $2 \
@@ -136,7 +161,7 @@ mod tests {
         assert_eq!(parameters.len(), 2);
         let null =
             Select::<Event>::by("metadata", &None::<domain::Digest>).filter("key", Op::Eq, &"k".to_owned());
-        let (sql, parameters) = select(&null.query);
+        let (sql, parameters) = select(&null.query, Numbered);
         assert!(sql.ends_with("WHERE \"metadata\" IS NULL AND \"key\" = $1"), "{sql}");
         assert_eq!(parameters.len(), 1);
     }
@@ -145,7 +170,7 @@ mod tests {
     fn one_of_several_is_asked_for_in_powers_of_two() {
         let keys = ["a", "b", "c"].map(str::to_owned);
         let question = Select::<Event>::any_of("key", &keys).filter("adapter", Op::Eq, &"x".to_owned());
-        let (sql, parameters) = select(&question.query);
+        let (sql, parameters) = select(&question.query, Numbered);
         assert!(sql.ends_with("WHERE \"key\" IN ($1, $2, $3, $4) AND \"adapter\" = $5"), "{sql}");
         let words: Vec<String> = parameters.iter().map(|value| format!("{value:?}")).collect();
         assert_eq!(words.join(" "), r#"Text("a") Text("b") Text("c") Text("c") Text("x")"#);
@@ -154,15 +179,15 @@ mod tests {
     #[test]
     fn writing_follows_the_table() {
         assert_eq!(
-            insert(Blob::TABLE, 2),
+            insert(Blob::TABLE, 2, Numbered),
             "INSERT INTO \"blobs\" (\"hash\", \"person\", \"content\") \
              VALUES ($1, $2, $3), ($4, $5, $6) ON CONFLICT DO NOTHING"
         );
         assert!(
-            insert(AuditHead::TABLE, 1)
+            insert(AuditHead::TABLE, 1, Nameless)
                 .contains("ON CONFLICT (\"stream\") DO UPDATE SET \"seq\" = excluded.\"seq\"")
         );
-        assert!(!insert(Event::TABLE, 1).contains("\"seq\""), "the store gives the sequence");
+        assert!(!insert(Event::TABLE, 1, Nameless).contains("\"seq\""), "the store gives the sequence");
     }
 
     #[test]

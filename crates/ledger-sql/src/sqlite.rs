@@ -24,6 +24,8 @@ use sqlx::{AssertSqlSafe, Row as _, Sqlite, query::Query as Statement};
 
 use crate::sql;
 
+const PLACES: sql::Places = sql::Places::Nameless;
+
 /// Marks the file as ours ("RGNT").
 const APPLICATION_ID: i64 = 0x5247_4E54;
 
@@ -35,6 +37,8 @@ const MIGRATIONS: [&str; 2] = [
 
 /// How long to wait for another process that is writing.
 const BUSY: Duration = Duration::from_secs(10);
+/// How often to ask for a log while others hold the file.
+const WAL_TRIES: u32 = 500;
 /// Connections that read; one more writes.
 const READERS: u32 = 4;
 /// Pages in the log before it is folded into the database: 16 MB. Many small writes touch the same pages again and
@@ -98,7 +102,14 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     if found == known {
         return Ok(());
     }
-    execute(connection, "PRAGMA journal_mode = WAL").await?;
+    // Unlike everything else, this does not wait for another process that is just making the database.
+    let mut tries = 0..WAL_TRIES;
+    while let Err(error) = execute(connection, "PRAGMA journal_mode = WAL").await {
+        match (error, tries.next()) {
+            (StoreError::Busy, Some(_)) => tokio::time::sleep(BUSY / WAL_TRIES).await,
+            (error, _) => return Err(error),
+        }
+    }
     execute(connection, "BEGIN IMMEDIATE").await?;
     let migrated = migrate_from(connection).await;
     execute(connection, if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
@@ -141,7 +152,7 @@ impl Store for SqliteStore {
     }
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let (sql, parameters) = sql::select(query);
+        let (sql, parameters) = sql::select(query, PLACES);
         let rows = bind_all(&sql, parameters).fetch_all(&self.readers).await;
         decode_all(query.table, &rows.map_err(|error| failure(&error))?)
     }
@@ -176,7 +187,7 @@ struct OpenTx<'a>(&'a mut SqliteConnection);
 
 impl Tx for OpenTx<'_> {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let (sql, parameters) = sql::select(query);
+        let (sql, parameters) = sql::select(query, PLACES);
         let rows = bind_all(&sql, parameters).fetch_all(&mut *self.0).await;
         decode_all(query.table, &rows.map_err(|error| failure(&error))?)
     }
@@ -186,7 +197,8 @@ impl Tx for OpenTx<'_> {
             let cells = portion
                 .iter()
                 .flat_map(|row| table.given().map(|(at, _)| row.get(at).unwrap_or(&Value::Null)));
-            let written = bind_all(&sql::insert(table, portion.len()), cells).execute(&mut *self.0).await;
+            let written =
+                bind_all(&sql::insert(table, portion.len(), PLACES), cells).execute(&mut *self.0).await;
             written.map_err(|error| {
                 if is_duplicate(&error) { StoreError::Duplicate(table.name) } else { failure(&error) }
             })?;

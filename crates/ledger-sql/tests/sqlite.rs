@@ -105,6 +105,39 @@ async fn a_newer_database_is_refused_untouched() {
     assert_eq!(std::fs::read(folder.path().join("regent.db")).expect("read"), before);
 }
 
+/// A house of the first walk: its events keep their ids, and their keys stay unique.
+#[tokio::test]
+async fn a_database_of_schema_1_is_brought_forward() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut db = raw(&folder).await;
+    let (event, origin) = (domain::id::EventId::from_bits(1), domain::id::OriginId::from_bits(1));
+    let (place, sender) = (domain::id::PlaceId::from_bits(1), domain::id::IdentityId::from_bits(1));
+    let rows = format!(
+        "INSERT INTO events VALUES (1, '{event}', 'mail:1', 'mail', 'mail', 'dm', '{place}', '{sender}', 'in', \
+         zeroblob(32), 'text/plain', NULL, 1, 1, '{origin}', NULL); \
+         INSERT INTO leases VALUES ('t', 3, 'somebody', 7); \
+         PRAGMA application_id = 1380404820; PRAGMA user_version = 1;"
+    );
+    for sql in [include_str!("schema_1.sql"), &rows] {
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned())).execute(&mut db).await.expect("the old schema");
+    }
+    db.close().await.expect("close");
+
+    let store = open(&folder).await.expect("open");
+    let ledger = Ledger::start(
+        Arc::new(store),
+        Seal::new(NodeId::from_bits(1), [7; 32]),
+        Arc::new(domain::probe::Silent),
+    );
+    let event = ledger.event_by_key("mail:1").await.expect("event").expect("it is there");
+    assert_eq!(event.id, domain::id::EventId::from_bits(1));
+    let mut again = Batch::new(BatchId::from_bits(1), Time::from_micros(1));
+    again.put(&ledger::records::Event { id: ledger::records::Event::id_of("mail:1"), ..event });
+    let refused = ledger.commit(again).await.expect_err("the same key");
+    assert!(matches!(refused, CommitError::Refused(Refusal::Duplicate { table: "events" })), "{refused}");
+    assert_eq!(ledger.lease("t").await.expect("lease").expect("it is there").beats, 0);
+}
+
 #[tokio::test]
 async fn what_is_no_database_of_ours_is_refused() {
     let folder = tempfile::tempdir().expect("folder");

@@ -64,7 +64,7 @@ CREATE TABLE origin_registry (
 CREATE TABLE events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
-    key TEXT NOT NULL UNIQUE,
+    key TEXT NOT NULL, -- the id follows from it
     adapter TEXT NOT NULL,
     platform TEXT NOT NULL,
     container_kind TEXT NOT NULL,

@@ -29,6 +29,7 @@ use tokio::sync::Mutex;
 use crate::sql;
 use errors::failure;
 
+const PLACES: sql::Places = sql::Places::Numbered;
 /// The schema that holds everything.
 pub(crate) const SCHEMA: &str = "brainframe";
 /// The name of the writers' lock: "regent".
@@ -181,7 +182,7 @@ impl Store for PostgresStore {
     }
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let (sql, parameters) = sql::select(query);
+        let (sql, parameters) = sql::select(query, PLACES);
         let rows = retried(may_pass, || {
             let statement = cells::bind_all(&sql, parameters.iter().copied());
             within(statement.fetch_all(&self.readers))
@@ -227,7 +228,7 @@ struct OpenTx<'a>(&'a mut PgConnection);
 
 impl Tx for OpenTx<'_> {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let (sql, parameters) = sql::select(query);
+        let (sql, parameters) = sql::select(query, PLACES);
         let rows = cells::bind_all(&sql, parameters).fetch_all(&mut *self.0).await;
         cells::decode_all(query.table, &rows.map_err(failure)?)
     }
@@ -237,8 +238,9 @@ impl Tx for OpenTx<'_> {
             let cells = portion.iter().flat_map(|row| {
                 table.given().map(|(at, column)| (column.kind, row.get(at).unwrap_or(&Value::Null)))
             });
-            let written =
-                cells::bind_typed(&sql::insert(table, portion.len()), cells).execute(&mut *self.0).await;
+            let written = cells::bind_typed(&sql::insert(table, portion.len(), PLACES), cells)
+                .execute(&mut *self.0)
+                .await;
             written.map_err(|error| match errors::is_duplicate(&error) {
                 true => StoreError::Duplicate(table.name),
                 false => failure(error),

@@ -11,7 +11,7 @@ record! {
     Event in "events" by [id], Append {
         seq: Seq,
         id: EventId,
-        /// `{adapter}:{account}:{source_id}`; the same key is the same event.
+        /// `{adapter}:{account}:{source_id}`; the same key is the same event, and has the same id.
         key: String,
         adapter: String,
         platform: String,
@@ -26,5 +26,13 @@ record! {
         received_at: Time,
         origin_id: OriginId,
         answers: Option<EventId>,
+    }
+}
+
+impl Event {
+    /// An event's id follows from its key: that one of them is unique makes the other so.
+    #[must_use]
+    pub fn id_of(key: &str) -> EventId {
+        EventId::named(key)
     }
 }

@@ -264,10 +264,11 @@ impl Driver {
         let result = self.task.result();
         let text = result.map_or("", |result| result.text.as_str());
         let body = Blob::personal(text.as_bytes().to_vec(), &self.setting.salt);
+        let key = format!("{}:{}", self.setting.event.adapter, call.id);
         let event = Event {
             seq: Seq(None),
-            id: self.setting.desk.id(),
-            key: format!("{}:{}", self.setting.event.adapter, call.id),
+            id: Event::id_of(&key),
+            key,
             sender: self.setting.agent,
             direction: Direction::Out,
             body: body.hash,

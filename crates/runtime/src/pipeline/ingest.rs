@@ -3,6 +3,7 @@
 use domain::canonical;
 use domain::event::{Direction, Incoming};
 use ledger::records::{Blob, Event, Lease, Origin, Place, Watermark};
+use ledger::table::Record as _;
 use ledger::value::Seq;
 use ledger::{CommitError, Entry, Refusal, StoreError};
 use serde_json::json;
@@ -29,6 +30,8 @@ pub(crate) struct Cast {
     pub(crate) driver: Option<String>,
 }
 
+const EVENTS: &str = Event::TABLE.name;
+
 /// How often to look again when another process wrote the same person or place at the same moment.
 const TRIES: usize = 4;
 
@@ -44,12 +47,17 @@ where
 {
     let key = incoming.key();
     for tried in 1.. {
-        if let Some(event) = desk.ledger.event_by_key(&key).await? {
-            return Ok(Ingested { event, new: None });
-        }
         let people = cast().await?;
         match write(desk, incoming, &key, &people).await {
             Ok(event) => return Ok(Ingested { event, new: Some(people) }),
+            Err(CommitError::Refused(
+                Refusal::Present { table: EVENTS, .. } | Refusal::Duplicate { table: EVENTS },
+            )) if tried < TRIES => {
+                if let Some(event) = desk.ledger.event_by_key(&key).await? {
+                    return Ok(Ingested { event, new: None });
+                }
+            }
+            // Somebody met the same person or place at the same moment.
             Err(CommitError::Refused(Refusal::Present { .. } | Refusal::Duplicate { .. }))
                 if tried < TRIES => {}
             Err(error) => return Err(error.into()),
@@ -71,7 +79,7 @@ async fn write(desk: &Desk, incoming: &Incoming, key: &str, cast: &Cast) -> Resu
     let metadata = metadata.map(|bytes| Blob::personal(bytes, &sender.salt));
     let event = Event {
         seq: Seq(None),
-        id: desk.id(),
+        id: Event::id_of(key),
         key: key.into(),
         adapter: incoming.adapter.clone(),
         platform: incoming.platform().into(),
@@ -93,7 +101,7 @@ async fn write(desk: &Desk, incoming: &Incoming, key: &str, cast: &Cast) -> Resu
         source_ref: event.id,
         timestamp: event.occurred_at,
     };
-    batch.put(&body).put(&origin).put(&event).expect_absent::<Event>("key", &event.key);
+    batch.put(&body).put(&origin).put(&event).expect_absent::<Event>("id", &event.id);
     if let Some(metadata) = &metadata {
         batch.put(metadata);
     }

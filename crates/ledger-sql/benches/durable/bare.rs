@@ -1,0 +1,78 @@
+//! The reference: one row per event with the same key and the same content, 64 in a durable transaction, nothing else;
+//! the database is set as ours is.
+
+use std::path::Path;
+
+use sqlx::postgres::PgConnection;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{Connection as _, Executor as _};
+
+use super::{TOGETHER, content, key};
+
+pub(super) struct Bare {
+    connection: Connection,
+    next: u64,
+}
+
+enum Connection {
+    Sqlite(SqliteConnection),
+    Postgres(PgConnection),
+}
+
+impl Bare {
+    pub(super) async fn sqlite(path: &Path) -> Self {
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .pragma("wal_autocheckpoint", "4000"); // as ours
+        let mut db = SqliteConnection::connect_with(&options).await.expect("a database");
+        db.execute("CREATE TABLE bare (key TEXT NOT NULL UNIQUE, content BLOB NOT NULL)")
+            .await
+            .expect("a table");
+        Self { connection: Connection::Sqlite(db), next: 0 }
+    }
+
+    pub(super) async fn postgres(url: &str) -> Self {
+        let mut db = PgConnection::connect(url).await.expect("a connection");
+        db.execute("CREATE TABLE bare (key text COLLATE \"C\" NOT NULL UNIQUE, content bytea NOT NULL)")
+            .await
+            .expect("a table");
+        Self { connection: Connection::Postgres(db), next: 0 }
+    }
+
+    pub(super) const fn count(&self) -> u64 {
+        self.next
+    }
+
+    /// A multiple of 64.
+    pub(super) async fn insert(&mut self, count: u64) {
+        for _ in 0..count / TOGETHER {
+            let numbers = self.next..self.next + TOGETHER;
+            self.next += TOGETHER;
+            match &mut self.connection {
+                Connection::Sqlite(db) => {
+                    let mut tx = db.begin_with("BEGIN IMMEDIATE").await.expect("a transaction");
+                    for n in numbers {
+                        let row = sqlx::query("INSERT INTO bare VALUES (?, ?)")
+                            .bind(key(n))
+                            .bind(content(n).into_bytes());
+                        row.execute(&mut *tx).await.expect("a row");
+                    }
+                    tx.commit().await.expect("durable");
+                }
+                Connection::Postgres(db) => {
+                    let mut tx = db.begin().await.expect("a transaction");
+                    for n in numbers {
+                        let row = sqlx::query("INSERT INTO bare VALUES ($1, $2)")
+                            .bind(key(n))
+                            .bind(content(n).into_bytes());
+                        row.execute(&mut *tx).await.expect("a row");
+                    }
+                    tx.commit().await.expect("durable");
+                }
+            }
+        }
+    }
+}
