@@ -177,9 +177,15 @@ impl Store for SqliteStore {
     }
 
     async fn upkeep(&self) -> Result<(), StoreError> {
+        // As every writer: a transaction that reads first fails at once when somebody else has written meanwhile.
+        let mut tx = self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| failure(&error))?;
+        execute(&mut tx, "PRAGMA optimize").await?;
+        tx.commit().await.map_err(|error| failure(&error))?;
         let mut connection = self.writer.acquire().await.map_err(|error| failure(&error))?;
-        execute(&mut connection, "PRAGMA optimize").await?;
-        execute(&mut connection, "PRAGMA wal_checkpoint(PASSIVE)").await
+        match execute(&mut connection, "PRAGMA wal_checkpoint(PASSIVE)").await {
+            Err(StoreError::Busy) => Ok(()), // another process is at it
+            folded => folded,
+        }
     }
 }
 
