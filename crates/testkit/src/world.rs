@@ -90,8 +90,13 @@ impl World {
 
     /// Another process starts on the same house while the first one lives.
     pub fn start_another(&mut self, probe: Arc<dyn Probe>) {
+        self.app = self.another(probe);
+    }
+
+    /// One more process, beside the one of this world.
+    pub fn another(&mut self, probe: Arc<dyn Probe>) -> App {
         self.processes += 1;
-        self.app = app(&self.place, &self.clock, &self.alive, &self.folder, self.processes, probe);
+        app(&self.place, &self.clock, &self.alive, &self.folder, self.processes, probe)
     }
 
     pub fn file(&self, path: &str, content: &str) -> &Self {

@@ -85,7 +85,11 @@ pub(crate) fn paths(app: &App, screen: &Screen) -> Done {
     ] {
         screen.line(&format!("{name:<10} {}", escaped(path)))?;
     }
-    screen.note("to remove everything, delete the folders of settings and data; there is nothing elsewhere");
+    let elsewhere = match paths.database.split_once("://") {
+        Some(_) => "drop the schema `brainframe` of that database",
+        None => "there is nothing elsewhere",
+    };
+    screen.note(&format!("to remove everything, delete the folders of settings and data; {elsewhere}"));
     Ok(0)
 }
 

@@ -1,0 +1,116 @@
+//! Duties, on every store: done when they are due, by whoever lives, once.
+
+#![expect(clippy::expect_used, reason = "a test fails loudly")]
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use domain::id::{BatchId, NodeId};
+use domain::probe::{Point, Probe, Silent};
+use domain::{Clock as _, Time};
+use ledger::records::Lease;
+use ledger::{Batch, Entry, Ledger, Seal};
+use runtime::{App, DutyState};
+use testkit::{Kept, World};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+async fn tick(app: &App) -> DutyState {
+    let mut lines = app.tick().await.expect("a tick");
+    assert_eq!(lines.len(), 1, "there is one duty");
+    let line = lines.remove(0);
+    assert_eq!(line.duty, "upkeep");
+    line.state
+}
+
+#[tokio::test]
+async fn a_duty_is_done_when_it_is_due_and_what_was_missed_is_not_made_up_for() {
+    for kept in Kept::EACH {
+        let mut world = World::new(kept).await;
+        let DutyState::Done { next_due } = tick(&world.app).await else { panic!("{kept:?}: due at first") };
+        assert_eq!(tick(&world.app).await, DutyState::Waits { next_due }, "{kept:?}");
+        world.clock.turn(DAY - Duration::from_secs(1));
+        assert_eq!(tick(&world.app).await, DutyState::Waits { next_due }, "{kept:?}: a second too early");
+        world.restart();
+        world.clock.turn(3 * DAY);
+        assert!(matches!(tick(&world.app).await, DutyState::Done { .. }), "{kept:?}: due again");
+        assert!(matches!(tick(&world.app).await, DutyState::Waits { .. }), "{kept:?}: once, not three times");
+        let kinds: Vec<String> =
+            world.app.audit_list(99).await.expect("audit").into_iter().map(|line| line.kind).collect();
+        assert_eq!(kinds, ["duty.started", "duty.done", "duty.started", "duty.done"], "{kept:?}");
+        assert!(world.app.audit_verify().await.expect("verify").consistent, "{kept:?}");
+    }
+}
+
+/// Counts what runs, and for which time.
+#[derive(Default)]
+struct Counting(Mutex<Vec<String>>);
+
+impl Probe for Counting {
+    fn reached(&self, point: Point<'_>) {
+        if let Point::Running { tool, call } = point {
+            self.0.lock().expect("not poisoned").push(format!("{tool} {call}"));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_processes_at_once_do_it_once() {
+    for kept in Kept::EACH {
+        let counting = Arc::new(Counting::default());
+        let mut world = World::new(kept).await;
+        let mut ticking = tokio::task::JoinSet::new();
+        for _ in 0..6 {
+            let app = world.another(Arc::<Counting>::clone(&counting));
+            ticking.spawn(async move { tick(&app).await });
+        }
+        let states = ticking.join_all().await;
+        let done = states.iter().filter(|state| matches!(state, DutyState::Done { .. })).count();
+        assert_eq!(done, 1, "{kept:?}: {states:?}");
+        assert_eq!(*counting.0.lock().expect("not poisoned"), ["duty:upkeep first"], "{kept:?}");
+    }
+}
+
+/// Whoever has begun keeps it for as long as its lease says, unless it is known to be dead.
+#[tokio::test]
+async fn a_duty_that_was_cut_off_is_done_by_the_next_one() {
+    for kept in Kept::EACH {
+        let mut world = World::new(kept).await;
+        let held = Lease {
+            subject: "duty:upkeep".into(),
+            epoch: 4,
+            holder: "process-1".into(),
+            until: world.clock.now().plus(Duration::from_secs(30)),
+            beats: 1,
+        };
+        let seal = Seal::new(NodeId::from_bits(1), [7; 32]);
+        let ledger = Ledger::start(world.store().await, seal, Arc::new(Silent));
+        let mut claim = Batch::new(BatchId::from_bits(1), world.clock.now());
+        claim.put(&held).audit(begun(world.clock.now()));
+        ledger.commit(claim).await.expect("commit");
+
+        world.start_another(Arc::new(Silent));
+        assert_eq!(tick(&world.app).await, DutyState::Elsewhere, "{kept:?}: process-1 lives");
+        world.clock.turn(Duration::from_secs(31));
+        assert!(
+            matches!(tick(&world.app).await, DutyState::Done { .. }),
+            "{kept:?}: it says nothing any more"
+        );
+        let lease = ledger.lease("duty:upkeep").await.expect("lease").expect("it is there");
+        assert_eq!((lease.epoch, lease.holder.as_str()), (5, "process-2"), "{kept:?}");
+    }
+}
+
+fn begun(at: Time) -> Entry {
+    Entry {
+        at,
+        kind: "duty.started".into(),
+        actor: "system".into(),
+        subject: "duty:upkeep".into(),
+        trust: None,
+        origin_id: None,
+        reason_id: None,
+        vpol_id: None,
+        detail: Default::default(),
+    }
+}
