@@ -91,6 +91,47 @@ async fn what_is_for_ever_cannot_be_changed_or_deleted() {
     }
 }
 
+/// Each "process" has connections and a committer of its own, and eight writers.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_processes_that_write_at_once_lose_nothing() {
+    const PROCESSES: u128 = 2;
+    const WRITERS: u128 = 8;
+    const EACH: u128 = 40;
+    let folder = tempfile::tempdir().expect("folder");
+    open(&folder).await.expect("open");
+    let mut writers = tokio::task::JoinSet::new();
+    for process in 0..PROCESSES {
+        let store = Arc::new(open(&folder).await.expect("open"));
+        let seal = Seal::new(NodeId::from_bits(1), [7; 32]);
+        let ledger = Arc::new(Ledger::start(store, seal, Arc::new(domain::probe::Silent)));
+        for writer in 0..WRITERS {
+            let ledger = Arc::clone(&ledger);
+            writers.spawn(async move {
+                for n in 0..EACH {
+                    let id = (process * WRITERS + writer) * EACH + n;
+                    let mut batch = Batch::new(BatchId::from_bits(id), Time::from_micros(1));
+                    batch.put(&Blob::public(id.to_be_bytes().to_vec())).audit(entry("a"));
+                    ledger.commit(batch).await.expect("commit");
+                }
+            });
+        }
+    }
+    writers.join_all().await;
+    let ledger = Ledger::start(
+        Arc::new(open(&folder).await.expect("open")),
+        Seal::new(NodeId::from_bits(1), [7; 32]),
+        Arc::new(domain::probe::Silent),
+    );
+    let blobs = ledger.select(ledger::Select::<Blob>::all()).await.expect("blobs").len();
+    assert_eq!(blobs as u128, PROCESSES * WRITERS * EACH);
+    let verification = ledger.verify_audit().await.expect("verify");
+    assert!(verification.is_consistent(), "{verification:?}");
+    assert_eq!(
+        u128::from(verification.streams.iter().map(|stream| stream.entries).sum::<u64>()),
+        PROCESSES * WRITERS * EACH
+    );
+}
+
 #[tokio::test]
 async fn a_newer_database_is_refused_untouched() {
     let folder = tempfile::tempdir().expect("folder");

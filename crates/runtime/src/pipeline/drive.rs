@@ -165,7 +165,7 @@ impl Driver {
             for finished in finished {
                 self.finish(&finished)?;
             }
-            if late {
+            if late && self.task.status() == Status::Running {
                 // This process was stopped for a while. Whatever is open is asked for again, as after a take-over; if
                 // somebody else has taken the task over, the next batch is refused.
                 self.waiting.clear();
@@ -223,14 +223,17 @@ impl Driver {
         }
         let (mut finished, mut late) = (Vec::new(), false);
         loop {
-            match tokio::time::timeout(self.setting.desk.pace.lease / BEATS_PER_LEASE, running.join_next())
-                .await
-            {
+            let pause = self.setting.desk.pace.lease / BEATS_PER_LEASE;
+            match tokio::time::timeout(pause, running.join_next()).await {
                 Ok(None) => break,
                 Ok(Some(Ok(Ok(done)))) => finished.push(done),
                 Ok(Some(Ok(Err(Late(_))))) => late = true,
                 Ok(Some(Err(broken))) => return Err(Problem::internal(broken)),
-                Err(_elapsed) => self.beat().await?,
+                // If the ledger is away for a moment, the calls go on; the batch of what they came to decides.
+                Err(_elapsed) => match self.beat().await {
+                    Err(problem) if problem.code == Code::DRIVEN_ELSEWHERE => return Err(problem),
+                    Ok(()) | Err(_) => {}
+                },
             }
         }
         // In the order of their ids, not of their speed: equal runs leave equal journals.
