@@ -22,9 +22,11 @@ use ledger::query::Query;
 use ledger::store::{Described, Outcome, Store, StoreError, Tx, Written, any_written, apply};
 use ledger::table::Table;
 use ledger::value::{Row, Value};
+use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
-use sqlx::{AssertSqlSafe, Connection as _};
+use sqlx::{AssertSqlSafe, Connection as _, Postgres};
 use tokio::sync::Mutex;
+use tokio::time::{sleep, timeout};
 
 use crate::sql;
 use errors::failure;
@@ -37,8 +39,10 @@ const WRITER: i64 = 0x7265_6765_6E74;
 const LOCK: &str = "10s";
 /// How long a transaction may be silent before the server ends it: less than others wait for its lock.
 const SILENCE: &str = "5s";
-/// How long one attempt may take in all, should the server not answer at all.
+/// How long one attempt may take in all. A server that says nothing for so long is not asked again.
 const ATTEMPT: Duration = Duration::from_secs(30);
+/// How long the first connection may take.
+const FIRST: Duration = Duration::from_secs(10);
 /// How long to wait between attempts; together as long as SQLite waits for a locked file.
 const PAUSES: [Duration; 8] = [
     Duration::from_millis(50),
@@ -52,14 +56,24 @@ const PAUSES: [Duration; 8] = [
 ];
 /// Connections that read; one more writes.
 const READERS: u32 = 4;
+/// How long to wait for one of them. While the server is away, starting or full, the pool asks again by itself.
+const READER: Duration = Duration::from_secs(10);
 /// Statements that stay prepared, per connection.
 const PREPARED: usize = 512;
 
-#[derive(Debug)]
+type Reader = PoolConnection<Postgres>;
+
 pub struct PostgresStore {
     options: PgConnectOptions,
     writer: Mutex<Option<PgConnection>>,
     readers: PgPool,
+}
+
+impl std::fmt::Debug for PostgresStore {
+    /// Without the password, which the options would show.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PostgresStore").finish_non_exhaustive()
+    }
 }
 
 impl PostgresStore {
@@ -76,11 +90,16 @@ impl PostgresStore {
             ("lock_timeout", LOCK),
             ("idle_in_transaction_session_timeout", SILENCE),
         ]);
-        let mut connection = retried(is_opening, || connect(&options)).await?;
-        migrate::migrate(&mut connection).await?;
+        let connection = retried(is_opening, || async {
+            let silent = |_elapsed| StoreError::Unreachable(no_answer(FIRST));
+            let mut connection = timeout(FIRST, connect(&options)).await.map_err(silent)??;
+            migrate::migrate(&mut connection).await?;
+            Ok(connection)
+        })
+        .await?;
         let readers = PgPoolOptions::new()
             .max_connections(READERS)
-            .acquire_timeout(Duration::from_secs(10))
+            .acquire_timeout(READER)
             .test_before_acquire(false)
             .connect_lazy_with(options.clone());
         Ok(Self { options, writer: Mutex::new(Some(connection)), readers })
@@ -113,34 +132,47 @@ impl PostgresStore {
         *writer = Some(connection);
         Ok(outcomes)
     }
+
+    /// One of the connections that read. Inside: why there is none, after all the time that we have.
+    async fn reader(&self) -> Result<Result<Reader, StoreError>, StoreError> {
+        match self.readers.acquire().await {
+            // The pool has asked again and again, and says only that it did; the server knows why.
+            Err(sqlx::Error::PoolTimedOut) => {
+                let why = connect(&self.options).await.err();
+                Ok(Err(why.unwrap_or_else(|| StoreError::Lost(no_answer(READER)))))
+            }
+            reader => reader.map(Ok).map_err(failure),
+        }
+    }
 }
 
+/// Not limited in time: whoever calls it is.
 async fn connect(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
     // A server that forgets what it acknowledged is no ledger; whoever runs it may ask for more, not for less.
     const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false) \
                            WHERE current_setting('synchronous_commit') = 'off'";
-    let mut connection = within(PgConnection::connect_with(options)).await?;
-    within(sqlx::query(DURABLE).execute(&mut connection)).await?;
+    let mut connection = PgConnection::connect_with(options).await.map_err(failure)?;
+    sqlx::query(DURABLE).execute(&mut connection).await.map_err(failure)?;
     Ok(connection)
 }
 
-async fn within<T>(work: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, StoreError> {
-    let silent = |_elapsed| StoreError::Lost(format!("no answer within {} s", ATTEMPT.as_secs()));
-    tokio::time::timeout(ATTEMPT, work).await.map_err(silent)?.map_err(failure)
-}
-
-/// Tries again while the failure is of a kind that may pass.
+/// Tries again while the failure is of a kind that may pass. Silence is not: it was waited for.
 async fn retried<T, F: Future<Output = Result<T, StoreError>>>(
     passes: fn(&StoreError) -> bool,
     mut attempt: impl FnMut() -> F,
 ) -> Result<T, StoreError> {
-    for pause in PAUSES {
-        match attempt().await {
-            Err(error) if passes(&error) => tokio::time::sleep(pause).await,
-            done => return done,
+    let mut pauses = PAUSES.iter();
+    loop {
+        let silent = |_elapsed| StoreError::Lost(no_answer(ATTEMPT));
+        match (timeout(ATTEMPT, attempt()).await.map_err(silent)?, pauses.next()) {
+            (Err(error), Some(pause)) if passes(&error) => sleep(*pause).await,
+            (done, _) => return done,
         }
     }
-    attempt().await
+}
+
+fn no_answer(limit: Duration) -> String {
+    format!("no answer within {} s", limit.as_secs())
 }
 
 /// While opening, a server that is not there is said so at once; one that starts or is full is waited for.
@@ -165,15 +197,16 @@ impl Store for PostgresStore {
         let mut pauses = PAUSES.iter();
         loop {
             let before = std::mem::take(&mut sent);
-            let attempt = tokio::time::timeout(ATTEMPT, self.attempt(group, seal, probe, &mut sent)).await;
-            let attempt = attempt.unwrap_or_else(|_elapsed| Err(StoreError::Lost("no answer".into())));
+            let silent = |_elapsed| StoreError::Lost(no_answer(ATTEMPT));
+            let attempt = timeout(ATTEMPT, self.attempt(group, seal, probe, &mut sent)).await;
+            let attempt = attempt.map_err(silent)?;
             match (attempt, pauses.next()) {
                 (Ok(outcomes), _) => return Ok(ours(outcomes, &before)),
                 (Err(error), Some(pause)) if may_pass(&error) => {
                     if sent.is_empty() {
                         sent = before;
                     }
-                    tokio::time::sleep(*pause).await;
+                    sleep(*pause).await;
                 }
                 (Err(error), _) => return Err(error),
             }
@@ -182,21 +215,20 @@ impl Store for PostgresStore {
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
         let (sql, parameters) = sql::select(query);
-        let rows = retried(may_pass, || {
+        let rows = retried(may_pass, || async {
+            let mut reader = match self.reader().await? {
+                Ok(reader) => reader,
+                Err(why) => return Ok(Err(why)),
+            };
             let statement = cells::bind_all(&sql, parameters.iter().copied());
-            within(statement.fetch_all(&self.readers))
+            statement.fetch_all(&mut *reader).await.map(Ok).map_err(failure)
         })
-        .await;
-        match rows {
-            Ok(rows) => cells::decode_all(query.table, &rows),
-            // The pool knows only that it waited; the server knows why.
-            Err(error) if may_pass(&error) => Err(connect(&self.options).await.err().unwrap_or(error)),
-            Err(error) => Err(error),
-        }
+        .await?;
+        cells::decode_all(query.table, &rows?)
     }
 
     async fn describe(&self) -> Result<Described, StoreError> {
-        migrate::describe(&mut connect(&self.options).await?).await
+        migrate::describe(&mut *self.reader().await??).await
     }
 
     async fn upkeep(&self) -> Result<(), StoreError> {
@@ -207,8 +239,8 @@ impl Store for PostgresStore {
                 .map(|table| format!("ANALYZE \"{}\";", table.name))
                 .collect::<String>(),
         );
-        let mut connection = connect(&self.options).await?;
-        sqlx::raw_sql(sql).execute(&mut connection).await.map(drop).map_err(failure)
+        let mut reader = self.reader().await??;
+        sqlx::raw_sql(sql).execute(&mut *reader).await.map(drop).map_err(failure)
     }
 }
 
