@@ -10,6 +10,7 @@
 mod cells;
 mod errors;
 mod migrate;
+mod readers;
 
 use std::future::Future;
 use std::time::Duration;
@@ -22,14 +23,14 @@ use ledger::query::Query;
 use ledger::store::{Described, Outcome, Store, StoreError, Tx, Written, any_written, apply};
 use ledger::table::Table;
 use ledger::value::{Row, Value};
-use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
-use sqlx::{AssertSqlSafe, Connection as _, Postgres};
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{AssertSqlSafe, Connection as _};
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
 
 use crate::sql;
 use errors::failure;
+use readers::Readers;
 
 /// The schema that holds everything.
 pub(crate) const SCHEMA: &str = "brainframe";
@@ -54,19 +55,13 @@ const PAUSES: [Duration; 8] = [
     Duration::from_secs(3),
     Duration::from_secs(3),
 ];
-/// Connections that read; one more writes.
-const READERS: u32 = 4;
-/// How long to wait for one of them. While the server is away, starting or full, the pool asks again by itself.
-const READER: Duration = Duration::from_secs(10);
 /// Statements that stay prepared, per connection.
 const PREPARED: usize = 512;
-
-type Reader = PoolConnection<Postgres>;
 
 pub struct PostgresStore {
     options: PgConnectOptions,
     writer: Mutex<Option<PgConnection>>,
-    readers: PgPool,
+    readers: Readers,
 }
 
 impl std::fmt::Debug for PostgresStore {
@@ -97,11 +92,7 @@ impl PostgresStore {
             Ok(connection)
         })
         .await?;
-        let readers = PgPoolOptions::new()
-            .max_connections(READERS)
-            .acquire_timeout(READER)
-            .test_before_acquire(false)
-            .connect_lazy_with(options.clone());
+        let readers = Readers::new(options.clone());
         Ok(Self { options, writer: Mutex::new(Some(connection)), readers })
     }
 
@@ -131,18 +122,6 @@ impl PostgresStore {
         }
         *writer = Some(connection);
         Ok(outcomes)
-    }
-
-    /// One of the connections that read. Inside: why there is none, after all the time that we have.
-    async fn reader(&self) -> Result<Result<Reader, StoreError>, StoreError> {
-        match self.readers.acquire().await {
-            // The pool has asked again and again, and says only that it did; the server knows why.
-            Err(sqlx::Error::PoolTimedOut) => {
-                let why = connect(&self.options).await.err();
-                Ok(Err(why.unwrap_or_else(|| StoreError::Lost(no_answer(READER)))))
-            }
-            reader => reader.map(Ok).map_err(failure),
-        }
     }
 }
 
@@ -216,19 +195,19 @@ impl Store for PostgresStore {
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
         let (sql, parameters) = sql::select(query);
         let rows = retried(may_pass, || async {
-            let mut reader = match self.reader().await? {
-                Ok(reader) => reader,
-                Err(why) => return Ok(Err(why)),
-            };
+            let mut reader = self.readers.take().await?;
             let statement = cells::bind_all(&sql, parameters.iter().copied());
-            statement.fetch_all(&mut *reader).await.map(Ok).map_err(failure)
+            let rows = statement.fetch_all(&mut reader.connection).await;
+            reader.done(rows.map_err(failure))
         })
         .await?;
-        cells::decode_all(query.table, &rows?)
+        cells::decode_all(query.table, &rows)
     }
 
     async fn describe(&self) -> Result<Described, StoreError> {
-        migrate::describe(&mut *self.reader().await??).await
+        let mut reader = retried(may_pass, || self.readers.take()).await?;
+        let described = migrate::describe(&mut reader.connection).await;
+        reader.done(described)
     }
 
     async fn upkeep(&self) -> Result<(), StoreError> {
@@ -239,8 +218,9 @@ impl Store for PostgresStore {
                 .map(|table| format!("ANALYZE \"{}\";", table.name))
                 .collect::<String>(),
         );
-        let mut reader = self.reader().await??;
-        sqlx::raw_sql(sql).execute(&mut *reader).await.map(drop).map_err(failure)
+        let mut reader = retried(may_pass, || self.readers.take()).await?;
+        let done = sqlx::raw_sql(sql).execute(&mut reader.connection).await;
+        reader.done(done.map(drop).map_err(failure))
     }
 }
 

@@ -191,3 +191,29 @@ fn a_writer_that_freezes_is_put_out_and_goes_on_when_it_wakes() {
     });
     other.block_on(holds_exactly(&awake, [1, 2]));
 }
+
+/// A server has few connections: one process takes one to write, one to read, and up to four to read at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_takes_few_connections() {
+    const OURS: &str = "SELECT count(*) FROM pg_stat_activity \
+                        WHERE application_name = 'regent' AND datname = current_database()";
+    let url = database();
+    let ledger = ledger(&url).await;
+    let mut raw = Raw::connect(&url).await;
+    for n in 0..10 {
+        commit(&ledger, n).await;
+        ledger.verify_audit().await.expect("verify");
+        ledger.describe().await.expect("describe");
+        ledger.upkeep().await.expect("upkeep");
+    }
+    assert_eq!(raw.number(OURS).await, 2);
+    let ledger = Arc::new(ledger);
+    let mut readers = JoinSet::new();
+    for _ in 0..16 {
+        let ledger = Arc::clone(&ledger);
+        readers.spawn(async move { ledger.verify_audit().await.expect("verify").is_consistent() });
+    }
+    assert!(readers.join_all().await.into_iter().all(|consistent| consistent));
+    let taken = raw.number(OURS).await;
+    assert!((2..=5).contains(&taken), "{taken}");
+}
