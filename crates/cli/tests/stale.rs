@@ -30,6 +30,8 @@ struct Scene {
     folder: TempDir,
     listener: UnixListener,
     server: Option<(Address, String)>,
+    /// What the program is told besides: the lease, and a guard that it is to lack.
+    faults: String,
 }
 
 impl Scene {
@@ -45,14 +47,14 @@ impl Scene {
             let url = server.create_database().expect("a database");
             (server, url)
         });
-        Self { folder, listener, server }
+        Self { folder, listener, server, faults: format!("lease={}", LEASE.as_millis()) }
     }
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_regent"));
         command.args(args).current_dir(self.folder.path().join("workspace")).env_clear();
         command.env("REGENT_HOME", self.folder.path().join("house")).stdin(Stdio::null());
-        command.env("REGENT_FAULTS", format!("lease={}", LEASE.as_millis()));
+        command.env("REGENT_FAULTS", &self.faults);
         if let Some((_, url)) = &self.server {
             command.env("REGENT_DATABASE_URL", url);
         }
@@ -73,7 +75,7 @@ impl Scene {
     fn stopped_at(&self, point: &str, nth: usize) -> Stopped {
         let mut command = self.command(&["run", REFERENCE]);
         let socket = self.folder.path().join("watch");
-        command.env("REGENT_FAULTS", format!("socket={},lease={}", socket.display(), LEASE.as_millis()));
+        command.env("REGENT_FAULTS", format!("socket={},{}", socket.display(), self.faults));
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let (stream, _) = self.listener.accept().expect("it reports");
         let mut stopped = Stopped { child, stream: BufReader::new(stream) };
@@ -113,11 +115,9 @@ impl Scene {
         let tables = server
             .run_at(url, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'brainframe' ORDER BY 1")
             .expect("tables");
-        let of = |table: &str| {
-            let rows = server.run_at(url, &format!("SELECT t::text FROM brainframe.{table} t ORDER BY 1"));
-            format!("{table}:\n{}\n", rows.expect("rows"))
-        };
-        tables.lines().map(of).collect()
+        let of =
+            |table: &str| format!("SELECT '{table}: ' || t::text FROM brainframe.{table} t ORDER BY 1;\n");
+        server.run_at(url, &tables.lines().map(of).collect::<String>()).expect("rows")
     }
 
     fn database(&self) -> PathBuf {
@@ -211,31 +211,37 @@ fn is_fenced_off(name: &str, points: &[String], output: &Output) {
     );
 }
 
-fn who_was_taken_over_from_does_nothing_more(database: Database) {
-    // Where it is stopped; whether a call of its had begun by then; what it may print in all. A call that had begun when
-    // it was stopped is not called back: what it does to the outside it may have done, or may still do.
-    let table: [(&str, usize, bool, &[&str]); 9] = [
-        ("committed", 1, false, &[""]),
-        ("committed", 2, false, &[""]), // find_files is authorised
-        ("running find_files", 1, true, &[""]),
-        ("ran find_files", 1, true, &[""]),
-        ("committing", 3, false, &[""]),
-        ("committed", 3, false, &[""]), // deliver is authorised
-        ("running deliver", 1, true, &["", ANSWER]),
-        ("ran deliver", 1, true, &[ANSWER]),
-        ("committing", 4, false, &[ANSWER]),
-    ];
-    for (point, nth, begun, printed) in table {
+/// Where it is stopped; whether a call of its had begun by then; what it may print in all. A call that had begun when it
+/// was stopped is not called back: what it does to the outside it may have done, or may still do.
+type Aim = (&'static str, usize, bool, &'static [&'static str]);
+
+const AROUND_FIND_FILES: [Aim; 5] = [
+    ("committed", 1, false, &[""]),
+    ("committed", 2, false, &[""]), // find_files is authorised
+    ("running find_files", 1, true, &[""]),
+    ("ran find_files", 1, true, &[""]),
+    ("committing", 3, false, &[""]),
+];
+
+const AROUND_DELIVER: [Aim; 4] = [
+    ("committed", 3, false, &[""]), // deliver is authorised
+    ("running deliver", 1, true, &["", ANSWER]),
+    ("ran deliver", 1, true, &[ANSWER]),
+    ("committing", 4, false, &[ANSWER]),
+];
+
+fn who_was_taken_over_from_does_nothing_more(database: Database, aims: &[Aim]) {
+    for (point, nth, begun, printed) in aims {
         let name = format!("{database:?}, stopped at `{point}` {nth}");
         let scene = Scene::new(database);
-        let stopped = scene.stopped_at(point, nth);
+        let stopped = scene.stopped_at(point, *nth);
         scene.taken_over();
         let before = scene.everything();
         let (points, output) = stopped.wakes();
         is_fenced_off(&name, &points, &output);
         let ran = points.iter().any(|point| point.starts_with("running "));
         assert!(!ran, "{name}: no call begins any more: {points:?}");
-        assert!(begun || !points.iter().any(|point| point.starts_with("ran ")), "{name}: {points:?}");
+        assert!(*begun || !points.iter().any(|point| point.starts_with("ran ")), "{name}: {points:?}");
         assert!(printed.contains(&text(&output.stdout).as_str()), "{name}: {}", text(&output.stdout));
         assert_eq!(scene.everything(), before, "{name}");
         let tasks = scene.succeeds(&["tasks", "list"]);
@@ -244,13 +250,36 @@ fn who_was_taken_over_from_does_nothing_more(database: Database) {
 }
 
 #[test]
-fn who_was_taken_over_from_does_nothing_more_on_sqlite() {
-    who_was_taken_over_from_does_nothing_more(Database::Sqlite);
+fn who_was_taken_over_from_around_find_files_does_nothing_more_on_sqlite() {
+    who_was_taken_over_from_does_nothing_more(Database::Sqlite, &AROUND_FIND_FILES);
 }
 
 #[test]
-fn who_was_taken_over_from_does_nothing_more_on_postgresql() {
-    who_was_taken_over_from_does_nothing_more(Database::PostgreSql);
+fn who_was_taken_over_from_around_find_files_does_nothing_more_on_postgresql() {
+    who_was_taken_over_from_does_nothing_more(Database::PostgreSql, &AROUND_FIND_FILES);
+}
+
+#[test]
+fn who_was_taken_over_from_around_deliver_does_nothing_more_on_sqlite() {
+    who_was_taken_over_from_does_nothing_more(Database::Sqlite, &AROUND_DELIVER);
+}
+
+#[test]
+fn who_was_taken_over_from_around_deliver_does_nothing_more_on_postgresql() {
+    who_was_taken_over_from_does_nothing_more(Database::PostgreSql, &AROUND_DELIVER);
+}
+
+/// What shows that the fence holds shows that it is missing, too.
+#[test]
+fn without_the_fence_it_is_noticed() {
+    for database in [Database::Sqlite, Database::PostgreSql] {
+        let mut scene = Scene::new(database);
+        scene.faults.push_str(",without=fence");
+        let stopped = scene.stopped_at("ran find_files", 1);
+        scene.taken_over();
+        let (points, output) = stopped.wakes();
+        assert!(!text(&output.stderr).starts_with("error R4011: "), "{database:?}: {points:?}");
+    }
 }
 
 /// Stopped, and nobody takes over: it goes on as if nothing had been, with a new authorisation for what was late.

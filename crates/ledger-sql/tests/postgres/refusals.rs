@@ -1,18 +1,14 @@
 //! What does not let us in, or is not what we need, is named for what it is, at once, and without the password.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use domain::probe::Silent;
 use ledger::{CommitError, StoreError};
 use ledger_sql::PostgresStore;
 use services::{Flavour, Postgres, Stop};
 use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
 
-use crate::world::{
-    Raw, batch, commit, database, fingerprint, holds_exactly, ledger, ledger_on, open, shared, timed,
-};
+use crate::world::{Raw, batch, commit, database, fingerprint, holds_exactly, ledger, open, shared, timed};
 
 const SECRET: &str = "open-sesame-4711";
 /// What needs no waiting does not wait.
@@ -207,23 +203,35 @@ async fn take_even_ours(url: &str) -> Vec<PgConnection> {
     taken
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn without_a_free_connection_it_waits_and_then_says_so() {
+fn crowded() -> (Postgres, String) {
     let few = [("max_connections", "4"), ("superuser_reserved_connections", "0")];
     let server = Postgres::start_with(Flavour::Plain, &few).expect("a server");
     let url = server.create_database().expect("a database");
+    (server, url)
+}
+
+/// Frees them while somebody waits.
+async fn free(taken: Vec<PgConnection>) {
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    drop(taken);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_comes_when_no_connection_is_left_waits_and_is_then_told() {
+    let (_server, url) = crowded();
     let taken = take_all(&url).await;
     let (error, took) = timed(Box::pin(refused(&url, Duration::from_secs(20)))).await;
     assert!(matches!(error, StoreError::Crowded(_)), "{error:?}");
     assert!(took > Duration::from_secs(8), "it was asked again for a while: {took:?}");
 
-    // Freed in time, it goes on by itself: while opening, reading, writing.
-    let free = async |taken: Vec<PgConnection>| {
-        tokio::time::sleep(Duration::from_secs(2)).await;
-        drop(taken);
-    };
-    let (store, ()) = tokio::join!(open(&url), free(taken));
-    let ledger = ledger_on(store, Arc::new(Silent));
+    // Freed in time, it goes on by itself.
+    tokio::join!(async { drop(open(&url).await) }, free(taken));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_at_work_when_no_connection_is_left_waits_and_is_then_told() {
+    let (_server, url) = crowded();
+    let ledger = ledger(&url).await;
     commit(&ledger, 1).await;
     let taken = take_all(&url).await;
     let (read, ()) = tokio::join!(ledger.verify_audit(), free(taken));
