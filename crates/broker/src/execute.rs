@@ -84,13 +84,23 @@ impl Broker {
         let (call, row, not_after) =
             (authorized.call().clone(), authorized.row.clone(), authorized.not_after);
         // A clock that was set back says nothing about how long ago it was.
-        let now = self.clock.now();
-        if now >= not_after || now < row.timestamp {
+        let late = || {
+            let now = self.clock.now();
+            now >= not_after || now < row.timestamp
+        };
+        if late() {
             return Err(Late(call));
         }
         let (outcome, status) = match self.registry.handler(&call.tool).cloned() {
             None => (Err(Failure::logical(format!("there is no tool `{}`", call.tool))), CallStatus::Failed),
-            Some(handler) => self.run(handler, authorized, &call).await,
+            Some(handler) => {
+                self.probe.reached(Point::Running { tool: call.tool.as_str(), call: &call.id.to_string() });
+                // Whoever was stopped at this very point looks again: nothing lies between this and the handler.
+                if late() {
+                    return Err(Late(call));
+                }
+                self.run(handler, authorized, &call).await
+            }
         };
         Ok(Finished { call, outcome, row: ToolCall { status, ..row }, at: self.clock.now() })
     }
@@ -102,7 +112,6 @@ impl Broker {
         call: &Call,
     ) -> (Outcome, CallStatus) {
         let (tool, id, spec) = (call.tool.to_string(), call.id.to_string(), handler.spec().clone());
-        self.probe.reached(Point::Running { tool: &tool, call: &id });
         #[expect(
             clippy::disallowed_methods,
             reason = "the one place that calls a handler; a task of its own keeps a panic in"

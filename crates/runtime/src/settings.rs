@@ -63,6 +63,7 @@ impl Key {
 
     fn check(&self, value: &str) -> Result<(), String> {
         match self.values {
+            Values::Text if value.chars().any(char::is_control) => Err("it holds a control character".into()),
             Values::Text => Ok(()),
             Values::Database if value.is_empty() => Ok(()),
             Values::Database => match value.split_once("://") {
@@ -202,26 +203,28 @@ impl Settings {
     }
 }
 
-/// A URL with `***` for its password; anything else as it is.
+/// A URL as it may be shown: `***` for its password, wherever it stands and however it is written; anything else as
+/// it is. Rather too little is shown than too much.
 #[must_use]
 pub fn without_password(url: &str) -> String {
-    let hidden = || {
-        let (scheme, rest) = url.split_once("://")?;
-        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at_checked(end)?;
-        let (login, host) = authority.rsplit_once('@')?;
-        let (user, _) = login.split_once(':')?;
-        Some(format!("{scheme}://{user}:***@{host}{path}"))
-    };
-    let shown = hidden().unwrap_or_else(|| url.to_owned());
-    // As a parameter, the other way to write it.
-    match shown.split_once("password=") {
-        Some((before, after)) if url.contains("://") => {
-            let rest = after.find('&').and_then(|at| after.get(at..)).unwrap_or_default();
-            format!("{before}password=***{rest}")
+    const HARMLESS: [&str; 6] = ["host", "port", "user", "dbname", "sslmode", "sslrootcert"];
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    // A password may hold `/`, `?` or `#`, so what stands before the last `@` is hidden as a whole.
+    let (login, place) = rest.rsplit_once('@').map_or((None, rest), |(login, place)| (Some(login), place));
+    let login = login.map_or_else(String::new, |login| match login.split_once(':') {
+        Some((user, _)) => format!("{user}:***@"),
+        None => format!("{login}@"),
+    });
+    let (place, query) = place.split_once('?').map_or((place, None), |(place, query)| (place, Some(query)));
+    let shown = |pair: &str| match pair.split_once('=') {
+        Some((name, _)) if HARMLESS.contains(&name) => pair.to_owned(),
+        Some((name, _)) if name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_') => {
+            format!("{name}=***")
         }
-        _ => shown,
-    }
+        _ => "***".to_owned(),
+    };
+    let query = query.map(|query| query.split('&').map(shown).collect::<Vec<_>>().join("&"));
+    format!("{scheme}://{login}{place}{}", query.map_or_else(String::new, |query| format!("?{query}")))
 }
 
 fn flatten(prefix: &str, table: &toml::Table) -> Vec<(String, String)> {
@@ -322,8 +325,14 @@ mod tests {
     fn a_password_is_never_shown() {
         let table = [
             ("postgres://ada@db/regent", "postgres://ada@db/regent"),
-            ("postgres://ada:se:cr@et@db:5432/regent?x=1", "postgres://ada:***@db:5432/regent?x=1"),
-            ("postgres://db/r?user=ada&password=secret&x=1", "postgres://db/r?user=ada&password=***&x=1"),
+            ("postgres://ada:se:cr@et@db:5432/regent?port=1", "postgres://ada:***@db:5432/regent?port=1"),
+            ("postgres://ada:se/cr?et#@db/regent", "postgres://ada:***@db/regent"),
+            ("postgres://ada:secret@db/r?x=a@b", "postgres://ada:***@b"),
+            (
+                "postgres://db/r?user=ada&password=secret&password=again&x=1",
+                "postgres://db/r?user=ada&password=***&password=***&x=***",
+            ),
+            ("postgres://db/r?pass%77ord=secret", "postgres://db/r?***"),
             ("postgres:///r?host=/run/pg", "postgres:///r?host=/run/pg"),
             ("Ada: the @first", "Ada: the @first"),
             ("", ""),

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use domain::id::{Id, NodeId};
 use domain::probe::Probe;
 use domain::{Digest, IdSource};
-use ledger::{Ledger, Seal, Store};
+use ledger::{Ledger, Refusal, Seal, Store};
 use ledger_sql::{PostgresStore, SqliteStore};
 use nix::unistd::{Uid, User as OsUser};
 use runtime::settings::{Settings, without_password};
@@ -98,7 +98,12 @@ impl Host for OsHost {
         self.furnish("")?;
         let seal = self.seal()?;
         let store = if self.is_remote() { self.open_remote().await? } else { self.open_file().await? };
-        Ok(Ledger::start((self.wrap)(store), seal, Arc::clone(&self.probe)))
+        let ledger = Ledger::start((self.wrap)(store), seal, Arc::clone(&self.probe));
+        // A file lies in its house; a database that is named may be anybody's.
+        match if self.is_remote() { ledger.begun_by_another().await? } else { None } {
+            Some(stream) => Err(ledger::CommitError::Refused(Refusal::OtherHouse { stream }).into()),
+            None => Ok(ledger),
+        }
     }
 }
 

@@ -40,8 +40,8 @@ fn answered(code: &str, text: String) -> StoreError {
         "53300" => StoreError::Crowded(text),
         "25006" => StoreError::ReadOnly(text),
         "55P03" | "40P01" | "40001" => StoreError::Busy,
-        "42501" => StoreError::Denied(text),
-        "3D000" => StoreError::Unreachable(text),
+        // No right to it, or no such database.
+        "42501" | "3D000" => StoreError::Denied(text),
         // Shut down, crashed, starting, or it put us out because we were silent.
         "57P01" | "57P02" | "57P03" | "57P05" | "25P03" | "25P04" => StoreError::Lost(text),
         "XX001" | "XX002" => StoreError::Corrupt(text),

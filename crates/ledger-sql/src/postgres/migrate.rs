@@ -27,8 +27,10 @@ const LOOK: &str = "
            (SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = $1) AS mine,
            (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
              WHERE n.nspname = $1) AS relations,
-           EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-             WHERE n.nspname = $1 AND c.relname = 'schema_migrations') AS ours";
+           (SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+              JOIN pg_namespace n ON n.oid = c.relnamespace
+             WHERE n.nspname = $1 AND c.relname = 'schema_migrations' AND c.relkind = 'r'
+               AND a.attname IN ('number', 'name', 'at')) = 3 AS ours";
 
 type Look = (i64, String, String, bool, Option<String>, Option<bool>, i64, bool);
 
@@ -41,7 +43,17 @@ pub(super) async fn migrate(connection: &mut PgConnection) -> Result<(), StoreEr
     if !ours && relations > 0 {
         return Err(StoreError::Foreign(format!("its schema `{SCHEMA}` holds tables of somebody else")));
     }
-    let found = if ours { newest(connection).await? } else { 0 };
+    let denied = |why: &str| {
+        let owner = owner.as_deref().unwrap_or_default();
+        StoreError::Denied(format!("its schema `{SCHEMA}` belongs to `{owner}`, and `{me}` may not {why}"))
+    };
+    let found = match ours {
+        true => newest(connection).await.map_err(|error| match error {
+            StoreError::Denied(why) => denied(&format!("read it: {why}")),
+            error => error,
+        })?,
+        false => 0,
+    };
     if found > KNOWN {
         return Err(StoreError::Newer { found, known: KNOWN });
     }
@@ -51,11 +63,10 @@ pub(super) async fn migrate(connection: &mut PgConnection) -> Result<(), StoreEr
     if standby {
         return Err(StoreError::ReadOnly("the server is a standby; name the primary".into()));
     }
-    if let (Some(owner), Some(false)) = (owner, mine) {
-        let what = format!("its schema `{SCHEMA}` belongs to `{owner}`, and `{me}` may not change it");
-        return Err(StoreError::Denied(what));
+    if mine == Some(false) {
+        return Err(denied("change it"));
     }
-    bring_forward(connection).await
+    bring_forward(connection, owner.is_some()).await
 }
 
 async fn newest(connection: &mut PgConnection) -> Result<i64, StoreError> {
@@ -64,14 +75,19 @@ async fn newest(connection: &mut PgConnection) -> Result<i64, StoreError> {
 }
 
 /// Under the writers' lock the number is read again: another process may have been faster.
-async fn bring_forward(connection: &mut PgConnection) -> Result<(), StoreError> {
-    const MAKE: &str = "CREATE SCHEMA IF NOT EXISTS brainframe;
-        CREATE TABLE IF NOT EXISTS brainframe.schema_migrations (
+async fn bring_forward(connection: &mut PgConnection, has_schema: bool) -> Result<(), StoreError> {
+    const MAKE_SCHEMA: &str = "CREATE SCHEMA IF NOT EXISTS brainframe";
+    const MAKE: &str = "CREATE TABLE IF NOT EXISTS brainframe.schema_migrations (
             number bigint PRIMARY KEY, name text NOT NULL, at timestamptz NOT NULL DEFAULT now());
         SET LOCAL search_path = brainframe;";
-    let mut tx = connection.begin().await.map_err(failure)?;
+    // Whatever is usual on this server: what counts is what is there once the lock is ours.
+    let mut tx = connection.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await.map_err(failure)?;
     let locked = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(WRITER).execute(&mut *tx).await;
     locked.map_err(failure)?;
+    // Only where there is none: making one needs a right on the database that the schema's owner may not have.
+    if !has_schema {
+        sqlx::raw_sql(MAKE_SCHEMA).execute(&mut *tx).await.map_err(failure)?;
+    }
     sqlx::raw_sql(MAKE).execute(&mut *tx).await.map_err(failure)?;
     let found = newest(&mut tx).await?;
     for (number, (name, sql)) in (1_i64..).zip(MIGRATIONS).filter(|(number, _)| *number > found) {

@@ -10,6 +10,7 @@
 mod cells;
 mod errors;
 mod migrate;
+mod readers;
 
 use std::future::Future;
 use std::time::Duration;
@@ -23,11 +24,13 @@ use ledger::store::{Described, Outcome, Store, StoreError, Tx, Written, any_writ
 use ledger::table::Table;
 use ledger::value::{Row, Value};
 use sqlx::Connection as _;
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgConnection};
 use tokio::sync::Mutex;
+use tokio::time::{sleep, timeout};
 
 use crate::sql;
 use errors::failure;
+use readers::Readers;
 
 const PLACES: sql::Places = sql::Places::Numbered;
 /// The schema that holds everything.
@@ -38,8 +41,10 @@ const WRITER: i64 = 0x7265_6765_6E74;
 const LOCK: &str = "10s";
 /// How long a transaction may be silent before the server ends it: less than others wait for its lock.
 const SILENCE: &str = "5s";
-/// How long one attempt may take in all, should the server not answer at all.
+/// How long one attempt may take in all. A server that says nothing for so long is not asked again.
 const ATTEMPT: Duration = Duration::from_secs(30);
+/// How long the first connection may take.
+const FIRST: Duration = Duration::from_secs(10);
 /// How long to wait between attempts; together as long as SQLite waits for a locked file.
 const PAUSES: [Duration; 8] = [
     Duration::from_millis(50),
@@ -51,16 +56,20 @@ const PAUSES: [Duration; 8] = [
     Duration::from_secs(3),
     Duration::from_secs(3),
 ];
-/// Connections that read; one more writes.
-const READERS: u32 = 4;
 /// Statements that stay prepared, per connection.
 const PREPARED: usize = 512;
 
-#[derive(Debug)]
 pub struct PostgresStore {
     options: PgConnectOptions,
     writer: Mutex<Option<PgConnection>>,
-    readers: PgPool,
+    readers: Readers,
+}
+
+impl std::fmt::Debug for PostgresStore {
+    /// Without the password, which the options would show.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PostgresStore").finish_non_exhaustive()
+    }
 }
 
 impl PostgresStore {
@@ -77,13 +86,14 @@ impl PostgresStore {
             ("lock_timeout", LOCK),
             ("idle_in_transaction_session_timeout", SILENCE),
         ]);
-        let mut connection = retried(is_opening, || connect(&options)).await?;
-        migrate::migrate(&mut connection).await?;
-        let readers = PgPoolOptions::new()
-            .max_connections(READERS)
-            .acquire_timeout(Duration::from_secs(10))
-            .test_before_acquire(false)
-            .connect_lazy_with(options.clone());
+        let connection = retried(is_opening, || async {
+            let silent = |_elapsed| StoreError::Unreachable(no_answer(FIRST));
+            let mut connection = timeout(FIRST, connect(&options)).await.map_err(silent)??;
+            migrate::migrate(&mut connection).await?;
+            Ok(connection)
+        })
+        .await?;
+        let readers = Readers::new(options.clone());
         Ok(Self { options, writer: Mutex::new(Some(connection)), readers })
     }
 
@@ -116,32 +126,33 @@ impl PostgresStore {
     }
 }
 
+/// Not limited in time: whoever calls it is.
 async fn connect(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
     // A server that forgets what it acknowledged is no ledger; whoever runs it may ask for more, not for less.
     const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false) \
                            WHERE current_setting('synchronous_commit') = 'off'";
-    let mut connection = within(PgConnection::connect_with(options)).await?;
-    within(sqlx::query(DURABLE).execute(&mut connection)).await?;
+    let mut connection = PgConnection::connect_with(options).await.map_err(failure)?;
+    sqlx::query(DURABLE).execute(&mut connection).await.map_err(failure)?;
     Ok(connection)
 }
 
-async fn within<T>(work: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, StoreError> {
-    let silent = |_elapsed| StoreError::Lost(format!("no answer within {} s", ATTEMPT.as_secs()));
-    tokio::time::timeout(ATTEMPT, work).await.map_err(silent)?.map_err(failure)
-}
-
-/// Tries again while the failure is of a kind that may pass.
+/// Tries again while the failure is of a kind that may pass. Silence is not: it was waited for.
 async fn retried<T, F: Future<Output = Result<T, StoreError>>>(
     passes: fn(&StoreError) -> bool,
     mut attempt: impl FnMut() -> F,
 ) -> Result<T, StoreError> {
-    for pause in PAUSES {
-        match attempt().await {
-            Err(error) if passes(&error) => tokio::time::sleep(pause).await,
-            done => return done,
+    let mut pauses = PAUSES.iter();
+    loop {
+        let silent = |_elapsed| StoreError::Lost(no_answer(ATTEMPT));
+        match (timeout(ATTEMPT, attempt()).await.map_err(silent)?, pauses.next()) {
+            (Err(error), Some(pause)) if passes(&error) => sleep(*pause).await,
+            (done, _) => return done,
         }
     }
-    attempt().await
+}
+
+fn no_answer(limit: Duration) -> String {
+    format!("no answer within {} s", limit.as_secs())
 }
 
 /// While opening, a server that is not there is said so at once; one that starts or is full is waited for.
@@ -166,15 +177,16 @@ impl Store for PostgresStore {
         let mut pauses = PAUSES.iter();
         loop {
             let before = std::mem::take(&mut sent);
-            let attempt = tokio::time::timeout(ATTEMPT, self.attempt(group, seal, probe, &mut sent)).await;
-            let attempt = attempt.unwrap_or_else(|_elapsed| Err(StoreError::Lost("no answer".into())));
+            let silent = |_elapsed| StoreError::Lost(no_answer(ATTEMPT));
+            let attempt = timeout(ATTEMPT, self.attempt(group, seal, probe, &mut sent)).await;
+            let attempt = attempt.map_err(silent)?;
             match (attempt, pauses.next()) {
                 (Ok(outcomes), _) => return Ok(ours(outcomes, &before)),
                 (Err(error), Some(pause)) if may_pass(&error) => {
                     if sent.is_empty() {
                         sent = before;
                     }
-                    tokio::time::sleep(*pause).await;
+                    sleep(*pause).await;
                 }
                 (Err(error), _) => return Err(error),
             }
@@ -183,21 +195,20 @@ impl Store for PostgresStore {
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
         let (sql, parameters) = sql::select(query, PLACES);
-        let rows = retried(may_pass, || {
+        let rows = retried(may_pass, || async {
+            let mut reader = self.readers.take().await?;
             let statement = cells::bind_all(&sql, parameters.iter().copied());
-            within(statement.fetch_all(&self.readers))
+            let rows = statement.fetch_all(&mut reader.connection).await;
+            reader.done(rows.map_err(failure))
         })
-        .await;
-        match rows {
-            Ok(rows) => cells::decode_all(query.table, &rows),
-            // The pool knows only that it waited; the server knows why.
-            Err(error) if may_pass(&error) => Err(connect(&self.options).await.err().unwrap_or(error)),
-            Err(error) => Err(error),
-        }
+        .await?;
+        cells::decode_all(query.table, &rows)
     }
 
     async fn describe(&self) -> Result<Described, StoreError> {
-        migrate::describe(&mut connect(&self.options).await?).await
+        let mut reader = retried(may_pass, || self.readers.take()).await?;
+        let described = migrate::describe(&mut reader.connection).await;
+        reader.done(described)
     }
 
     /// The server keeps itself in order (autovacuum).

@@ -55,6 +55,16 @@ impl Ledger {
         Ok(Verification { streams })
     }
 
+    /// The stream of the house that began this database, if it is not this one.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn begun_by_another(&self) -> Result<Option<NodeId>, StoreError> {
+        let heads: Vec<AuditHead> = self.select(Select::all()).await?;
+        let own = self.seal().stream();
+        Ok(heads.first().map(|head| head.stream).filter(|_| heads.iter().all(|head| head.stream != own)))
+    }
+
     async fn has_written(&self) -> Result<bool, StoreError> {
         Ok(self.first(Select::<Commit>::all()).await?.is_some())
     }

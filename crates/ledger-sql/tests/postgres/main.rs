@@ -1,6 +1,19 @@
-//! PostgreSQL passes the suite, with and without pgvector.
+//! PostgreSQL passes the suite, with and without pgvector; its schema is what the records say; what does not let us in is
+//! named; and whatever happens to its connections, a batch that was acknowledged is there, once.
 
-#![expect(clippy::expect_used, reason = "a test fails loudly")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails loudly, and breaks its own network"
+)]
+
+mod outage;
+mod proxy;
+mod refusals;
+mod schema;
+mod world;
+mod writers;
 
 use std::sync::Arc;
 
