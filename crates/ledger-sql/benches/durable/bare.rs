@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sqlx::postgres::PgConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{Connection as _, Executor as _};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 
 use super::{TOGETHER, content, key};
 
@@ -44,6 +44,33 @@ impl Bare {
 
     pub(super) const fn count(&self) -> u64 {
         self.next
+    }
+
+    /// The same by one statement for all 64, which no client does that has one event at a time: the least it can cost.
+    pub(super) async fn insert_at_once(&mut self, count: u64) {
+        let places = |dollar: bool| {
+            let place = |n: u64| if dollar { format!("${n}") } else { "?".to_owned() };
+            let rows = (0..TOGETHER).map(|row| format!("({}, {})", place(2 * row + 1), place(2 * row + 2)));
+            format!("INSERT INTO bare VALUES {}", rows.collect::<Vec<_>>().join(", "))
+        };
+        for _ in 0..count / TOGETHER {
+            let numbers = self.next..self.next + TOGETHER;
+            self.next += TOGETHER;
+            match &mut self.connection {
+                Connection::Sqlite(db) => {
+                    let rows = numbers.fold(sqlx::query(AssertSqlSafe(places(false))), |rows, n| {
+                        rows.bind(key(n)).bind(content(n).into_bytes())
+                    });
+                    rows.execute(db).await.expect("durable");
+                }
+                Connection::Postgres(db) => {
+                    let rows = numbers.fold(sqlx::query(AssertSqlSafe(places(true))), |rows, n| {
+                        rows.bind(key(n)).bind(content(n).into_bytes())
+                    });
+                    rows.execute(db).await.expect("durable");
+                }
+            }
+        }
     }
 
     /// A multiple of 64.

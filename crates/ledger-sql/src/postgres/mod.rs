@@ -85,6 +85,9 @@ impl PostgresStore {
             ("search_path", format!("{SCHEMA},public").as_str()),
             ("lock_timeout", LOCK),
             ("idle_in_transaction_session_timeout", SILENCE),
+            // A prepared statement keeps the plan that it got while its table was small: reading all of it. Ours
+            // ask by key or by sequence number, and what has an index is asked through it.
+            ("enable_seqscan", "off"),
         ]);
         let connection = retried(is_opening, || async {
             let silent = |_elapsed| StoreError::Unreachable(no_answer(FIRST));
