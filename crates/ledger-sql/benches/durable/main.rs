@@ -128,7 +128,7 @@ async fn growth(place: &Place<'_>, most: u64) {
     let sizes = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000];
     for size in sizes.into_iter().filter(|size| *size <= most) {
         ours.write(size.saturating_sub(ours.count())).await;
-        bare.insert(size.saturating_sub(bare.count()).next_multiple_of(TOGETHER)).await;
+        bare.insert_at_once(size.saturating_sub(bare.count()).next_multiple_of(TOGETHER)).await;
         let started = Instant::now();
         ours.write(WINDOW).await;
         let our_cost = 1e6 / rate(WINDOW, started);
