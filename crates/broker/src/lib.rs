@@ -56,9 +56,9 @@
 //! ```
 //! The same shapes, used as they are meant, compile:
 //! ```
-//! # use broker::{Authorized, Handler, NotCovered, Pending}; use domain::call::{Call, Outcome}; use ledger::Receipt;
-//! async fn proper(handler: &dyn Handler, pending: Pending, receipt: &Receipt) -> Result<Outcome, NotCovered> {
-//!     let authorized: Authorized<Call> = pending.authorize(receipt)?;
+//! # use broker::{Authorized, Handler, NotCovered, Pending}; use domain::{Time, call::{Call, Outcome}}; use ledger::Receipt;
+//! async fn proper(handler: &dyn Handler, pending: Pending, receipt: &Receipt, until: Time) -> Result<Outcome, NotCovered> {
+//!     let authorized: Authorized<Call> = pending.authorize(receipt, until)?;
 //!     Ok(handler.call(authorized).await)
 //! }
 //! ```

@@ -7,32 +7,42 @@ use ledger::query::{Filter, Op, Order, Query, Test};
 use ledger::table::{Table, Write};
 use ledger::value::{Row, Value};
 
+use crate::postgres::SCHEMA;
+
 fn quoted(names: impl Iterator<Item = &'static str>) -> String {
     names.map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// How a parameter is written.
+/// What the databases write differently.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Places {
-    /// `?`: SQLite searches its list of names for each one that has a number.
-    Nameless,
-    /// `$1`.
-    Numbered,
+pub(crate) enum Dialect {
+    /// A parameter is `?`: SQLite searches its list of names for each one that has a number.
+    Sqlite,
+    /// A parameter is `$1`; a table is named with its schema, because a connection that is older than the schema may
+    /// not know yet that it is there.
+    Postgres,
 }
 
-impl Places {
-    fn append(self, sql: &mut String, place: usize) {
+impl Dialect {
+    fn place(self, sql: &mut String, place: usize) {
         match self {
-            Self::Nameless => sql.push('?'),
-            Self::Numbered => append(sql, format_args!("${place}")),
+            Self::Sqlite => sql.push('?'),
+            Self::Postgres => append(sql, format_args!("${place}")),
+        }
+    }
+
+    fn table(self, table: &Table) -> String {
+        match self {
+            Self::Sqlite => format!("\"{}\"", table.name),
+            Self::Postgres => format!("\"{SCHEMA}\".\"{}\"", table.name),
         }
     }
 }
 
 /// The question as SQL, and its parameters in order.
-pub(crate) fn select(query: &Query, places: Places) -> (String, Vec<&Value>) {
+pub(crate) fn select(query: &Query, dialect: Dialect) -> (String, Vec<&Value>) {
     let columns = quoted(query.table.columns.iter().map(|column| column.name));
-    let mut sql = format!("SELECT {columns} FROM \"{}\"", query.table.name);
+    let mut sql = format!("SELECT {columns} FROM {}", dialect.table(query.table));
     let mut parameters = Vec::new();
     for (i, Filter { column, test }) in query.filters.iter().enumerate() {
         append(&mut sql, format_args!(" {} \"{column}\" ", if i == 0 { "WHERE" } else { "AND" }));
@@ -41,14 +51,14 @@ pub(crate) fn select(query: &Query, places: Places) -> (String, Vec<&Value>) {
             Test::Is(op, value) => {
                 parameters.push(value);
                 append(&mut sql, format_args!("{} ", operator(*op)));
-                places.append(&mut sql, parameters.len());
+                dialect.place(&mut sql, parameters.len());
             }
             Test::AnyOf(values) => {
                 sql.push_str("IN (");
                 for (i, value) in padded(values).enumerate() {
                     parameters.push(value);
                     sql.push_str(if i == 0 { "" } else { ", " });
-                    places.append(&mut sql, parameters.len());
+                    dialect.place(&mut sql, parameters.len());
                 }
                 sql.push(')');
             }
@@ -105,16 +115,17 @@ pub(crate) fn portions<'a, 'r>(table: &Table, rows: &'a [&'r Row]) -> Vec<&'a [&
 }
 
 /// One statement that writes `rows` rows of this table.
-pub(crate) fn insert(table: &Table, rows: usize, places: Places) -> String {
+pub(crate) fn insert(table: &Table, rows: usize, dialect: Dialect) -> String {
     let columns: Vec<&'static str> = table.given().map(|(_, column)| column.name).collect();
-    let mut sql = format!("INSERT INTO \"{}\" ({}) VALUES ", table.name, quoted(columns.iter().copied()));
+    let mut sql =
+        format!("INSERT INTO {} ({}) VALUES ", dialect.table(table), quoted(columns.iter().copied()));
     let mut parameter = 0;
     for row in 0..rows {
         sql.push_str(if row == 0 { "(" } else { ", (" });
         for i in 0..columns.len() {
             parameter += 1;
             sql.push_str(if i == 0 { "" } else { ", " });
-            places.append(&mut sql, parameter);
+            dialect.place(&mut sql, parameter);
         }
         sql.push(')');
     }
@@ -140,7 +151,7 @@ fn append(sql: &mut String, text: std::fmt::Arguments<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::Places::{Nameless, Numbered};
+    use super::Dialect::{Postgres, Sqlite};
     use super::{insert, portions, select};
     use ledger::records::{AuditHead, Blob, Event};
     use ledger::table::Record;
@@ -152,16 +163,16 @@ mod tests {
         let question =
             Select::<Blob>::by("hash", &domain::Digest::ZERO).filter("content", Op::Gt, &vec![1_u8]);
         let question = question.descending("hash").limit(3).query;
-        let (sql, parameters) = select(&question, Numbered);
+        let (sql, parameters) = select(&question, Postgres);
         assert_eq!(
             sql,
-            "SELECT \"hash\", \"person\", \"content\" FROM \"blobs\" WHERE \"hash\" = $1 AND \"content\" > $2 \
+            "SELECT \"hash\", \"person\", \"content\" FROM \"brainframe\".\"blobs\" WHERE \"hash\" = $1 AND \"content\" > $2 \
              ORDER BY \"hash\" DESC LIMIT 3"
         );
         assert_eq!(parameters.len(), 2);
         let null =
             Select::<Event>::by("metadata", &None::<domain::Digest>).filter("key", Op::Eq, &"k".to_owned());
-        let (sql, parameters) = select(&null.query, Numbered);
+        let (sql, parameters) = select(&null.query, Postgres);
         assert!(sql.ends_with("WHERE \"metadata\" IS NULL AND \"key\" = $1"), "{sql}");
         assert_eq!(parameters.len(), 1);
     }
@@ -170,7 +181,7 @@ mod tests {
     fn one_of_several_is_asked_for_in_powers_of_two() {
         let keys = ["a", "b", "c"].map(str::to_owned);
         let question = Select::<Event>::any_of("key", &keys).filter("adapter", Op::Eq, &"x".to_owned());
-        let (sql, parameters) = select(&question.query, Numbered);
+        let (sql, parameters) = select(&question.query, Postgres);
         assert!(sql.ends_with("WHERE \"key\" IN ($1, $2, $3, $4) AND \"adapter\" = $5"), "{sql}");
         let words: Vec<String> = parameters.iter().map(|value| format!("{value:?}")).collect();
         assert_eq!(words.join(" "), r#"Text("a") Text("b") Text("c") Text("c") Text("x")"#);
@@ -179,15 +190,15 @@ mod tests {
     #[test]
     fn writing_follows_the_table() {
         assert_eq!(
-            insert(Blob::TABLE, 2, Numbered),
-            "INSERT INTO \"blobs\" (\"hash\", \"person\", \"content\") \
+            insert(Blob::TABLE, 2, Postgres),
+            "INSERT INTO \"brainframe\".\"blobs\" (\"hash\", \"person\", \"content\") \
              VALUES ($1, $2, $3), ($4, $5, $6) ON CONFLICT DO NOTHING"
         );
         assert!(
-            insert(AuditHead::TABLE, 1, Nameless)
+            insert(AuditHead::TABLE, 1, Sqlite)
                 .contains("ON CONFLICT (\"stream\") DO UPDATE SET \"seq\" = excluded.\"seq\"")
         );
-        assert!(!insert(Event::TABLE, 1, Nameless).contains("\"seq\""), "the store gives the sequence");
+        assert!(!insert(Event::TABLE, 1, Sqlite).contains("\"seq\""), "the store gives the sequence");
     }
 
     #[test]

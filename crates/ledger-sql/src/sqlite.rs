@@ -24,7 +24,7 @@ use sqlx::{AssertSqlSafe, Row as _, Sqlite, query::Query as Statement};
 
 use crate::sql;
 
-const PLACES: sql::Places = sql::Places::Nameless;
+const DIALECT: sql::Dialect = sql::Dialect::Sqlite;
 
 /// Marks the file as ours ("RGNT").
 const APPLICATION_ID: i64 = 0x5247_4E54;
@@ -152,7 +152,7 @@ impl Store for SqliteStore {
     }
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let (sql, parameters) = sql::select(query, PLACES);
+        let (sql, parameters) = sql::select(query, DIALECT);
         let rows = bind_all(&sql, parameters).fetch_all(&self.readers).await;
         decode_all(query.table, &rows.map_err(|error| failure(&error))?)
     }
@@ -193,7 +193,7 @@ struct OpenTx<'a>(&'a mut SqliteConnection);
 
 impl Tx for OpenTx<'_> {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let (sql, parameters) = sql::select(query, PLACES);
+        let (sql, parameters) = sql::select(query, DIALECT);
         let rows = bind_all(&sql, parameters).fetch_all(&mut *self.0).await;
         decode_all(query.table, &rows.map_err(|error| failure(&error))?)
     }
@@ -204,7 +204,7 @@ impl Tx for OpenTx<'_> {
                 .iter()
                 .flat_map(|row| table.given().map(|(at, _)| row.get(at).unwrap_or(&Value::Null)));
             let written =
-                bind_all(&sql::insert(table, portion.len(), PLACES), cells).execute(&mut *self.0).await;
+                bind_all(&sql::insert(table, portion.len(), DIALECT), cells).execute(&mut *self.0).await;
             written.map_err(|error| {
                 if is_duplicate(&error) { StoreError::Duplicate(table.name) } else { failure(&error) }
             })?;

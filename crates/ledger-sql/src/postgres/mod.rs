@@ -32,7 +32,7 @@ use crate::sql;
 use errors::failure;
 use readers::Readers;
 
-const PLACES: sql::Places = sql::Places::Numbered;
+const DIALECT: sql::Dialect = sql::Dialect::Postgres;
 /// The schema that holds everything.
 pub(crate) const SCHEMA: &str = "brainframe";
 /// The name of the writers' lock: "regent".
@@ -197,7 +197,7 @@ impl Store for PostgresStore {
     }
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let (sql, parameters) = sql::select(query, PLACES);
+        let (sql, parameters) = sql::select(query, DIALECT);
         let rows = retried(may_pass, || async {
             let mut reader = self.readers.take().await?;
             let statement = cells::bind_all(&sql, parameters.iter().copied());
@@ -235,7 +235,7 @@ struct OpenTx<'a>(&'a mut PgConnection);
 
 impl Tx for OpenTx<'_> {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let (sql, parameters) = sql::select(query, PLACES);
+        let (sql, parameters) = sql::select(query, DIALECT);
         let rows = cells::bind_all(&sql, parameters).fetch_all(&mut *self.0).await;
         cells::decode_all(query.table, &rows.map_err(failure)?)
     }
@@ -245,7 +245,7 @@ impl Tx for OpenTx<'_> {
             let cells = portion.iter().flat_map(|row| {
                 table.given().map(|(at, column)| (column.kind, row.get(at).unwrap_or(&Value::Null)))
             });
-            let written = cells::bind_typed(&sql::insert(table, portion.len(), PLACES), cells)
+            let written = cells::bind_typed(&sql::insert(table, portion.len(), DIALECT), cells)
                 .execute(&mut *self.0)
                 .await;
             written.map_err(|error| match errors::is_duplicate(&error) {
