@@ -82,7 +82,8 @@ impl Ledger {
     /// changes nothing and succeeds.
     ///
     /// # Errors
-    /// If an expectation or a fence does not hold, or the database fails. Nothing was written then.
+    /// If an expectation or a fence does not hold: nothing was written then. If the database fails: nothing, or all of
+    /// it, where only the answer was lost; handing in the same batch again tells.
     pub async fn commit(&self, batch: Batch) -> Result<Receipt, CommitError> {
         let (id, token) = (batch.id(), batch.token());
         let (done, outcome) = oneshot::channel();

@@ -140,7 +140,7 @@ async fn attend(desk: &Desk, host: &dyn Host, kind: Kind) -> Result<DutyState, P
     done.fence(subject, held.epoch)
         .put(&Duty { name, next_due, last_run: Some(now), outcome: Some(outcome.into()), runs })
         .put(&Lease { until: now, beats: beats + 1, ..lease })
-        .audit(entry(kind, &format!("duty.{outcome}"), now, json!({ "runs": runs })));
+        .audit(entry(kind, &format!("duty.{outcome}"), now, detail(runs, &result)));
     match desk.ledger.commit(done).await {
         Err(CommitError::Refused(Refusal::Fenced { .. })) => return Ok(DutyState::Elsewhere),
         written => written?,
@@ -149,6 +149,14 @@ async fn attend(desk: &Desk, host: &dyn Host, kind: Kind) -> Result<DutyState, P
         Ok(()) => DutyState::Done { next_due },
         Err(problem) => DutyState::Failed { why: problem.what, next_due },
     })
+}
+
+/// A code is a word of ours; what a database said may not be, and an entry is for ever.
+fn detail(runs: u64, result: &Result<(), Problem>) -> serde_json::Value {
+    match result {
+        Ok(()) => json!({ "runs": runs }),
+        Err(problem) => json!({ "runs": runs, "code": problem.code }),
+    }
 }
 
 fn entry(kind: Kind, what: &str, at: Time, detail: serde_json::Value) -> Entry {

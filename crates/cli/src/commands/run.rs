@@ -21,7 +21,7 @@ pub(crate) async fn run(app: &App, screen: &Screen, surroundings: &Surroundings,
 }
 
 /// Nobody needs a daemon to have an orderly house: whoever has answered does what is due, for a moment. What does not
-/// fit into it is left to the next one, or to `regent tick`; what fails is in the duty's record.
+/// fit into it is left to the next one, or to `regent tick`; what fails is on record.
 async fn afterwards(app: &App) {
     const AT_MOST: std::time::Duration = std::time::Duration::from_millis(50);
     drop(tokio::time::timeout(AT_MOST, app.tick()).await);

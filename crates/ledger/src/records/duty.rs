@@ -8,7 +8,7 @@ record! {
         name: String,
         next_due: Time,
         last_run: Option<Time>,
-        /// `done`, or `failed`; why it failed stands in the log of whoever ran it.
+        /// `done`, or `failed`; the code of why it failed stands in the audit.
         outcome: Option<String>,
         runs: u64,
     }
