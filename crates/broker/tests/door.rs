@@ -74,7 +74,7 @@ fn broker(now: i64) -> Broker {
 fn ledger() -> Ledger {
     Ledger::start(
         Arc::new(MemoryStore::default()),
-        Seal::new(NodeId::from_bits(1), [7; 32]),
+        Seal::for_tests(NodeId::from_bits(1), [7; 32]),
         Arc::new(Silent),
     )
 }

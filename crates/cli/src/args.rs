@@ -187,8 +187,36 @@ pub(crate) enum Events {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Audit {
     /// Check that nothing in the record was changed; exit 0 if so, 1 if not
-    #[command(after_help = "Example:\n  regent audit verify && echo good")]
-    Verify,
+    #[command(
+        after_help = "Example:\n  regent audit verify && echo good\n  regent audit verify --root ~/anchors/regent.jsonl --complete\n  regent audit verify --export record.jsonl --root 64 digits"
+    )]
+    Verify {
+        /// Compare with what you kept elsewhere: the root key, or a file made by `audit anchor`
+        #[arg(long, value_name = "KEY|FILE")]
+        root: Option<String>,
+        /// Also check that every effect has its entry, and every entry its effect
+        #[arg(long, conflicts_with = "export")]
+        complete: bool,
+        /// Check an exported record instead of this house's own
+        #[arg(long, value_name = "FILE")]
+        export: Option<std::path::PathBuf>,
+    },
+    /// Print the whole record for somebody who need not trust this program
+    #[command(
+        after_help = "Example:\n  regent audit export > record.jsonl && python3 docs/verify/verify.py record.jsonl"
+    )]
+    Export {
+        /// Do not sign a checkpoint first
+        #[arg(long)]
+        as_is: bool,
+    },
+    /// Copy the signed checkpoints to where whoever takes this machine does not reach
+    #[command(after_help = "Example:\n  regent audit anchor --to /media/stick")]
+    Anchor {
+        /// A file, a folder, or a folder in a git repository (there it is committed)
+        #[arg(long, value_name = "PLACE")]
+        to: String,
+    },
     /// The newest entries
     #[command(after_help = "Example:\n  regent audit list --limit 20")]
     List {

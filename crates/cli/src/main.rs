@@ -79,9 +79,24 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
             done = commands::dispatch(args.command, app, &screen, surroundings) => done,
         }
     });
+    tell(app, &screen);
     // A tool that is still walking a tree must not keep the program from ending.
     runtime.shutdown_background();
     done
+}
+
+/// What the owner has to know whatever they asked for.
+fn tell(app: &App, screen: &Screen) {
+    // Whoever sets up a house from a script finds it with `regent audit verify --json`.
+    if let Some(root) = app.new_root().filter(|_| screen.is_watched()) {
+        screen.note(&format!("this house is new. The root of its audit, to be kept elsewhere: {root}"));
+    }
+    if app.healed() {
+        let command = screen.note_tinted("regent audit verify", show::Tone::Command);
+        screen.note(&format!(
+            "the audit was changed outside the program; it goes on in a new epoch: {command}"
+        ));
+    }
 }
 
 fn parts(house: House, settings: Settings, mistakes: Vec<String>) -> Parts {
@@ -97,6 +112,7 @@ fn parts(house: House, settings: Settings, mistakes: Vec<String>) -> Parts {
         probe: Arc::clone(&hooks.probe),
         database_url: settings.get("database.url").into(),
         wrap: hooks.wrap,
+        root: std::sync::OnceLock::new(),
     });
     let (probe, pace) = (hooks.probe, hooks.pace);
     Parts { house, settings, mistakes, host, clock: Arc::new(SystemClock), ids, probe, zone, pace }

@@ -118,7 +118,7 @@ fn the_real_binary_commits_four_times() {
     let call = |tool| [tool, tool]; // running, ran
     let request = [round, round, call("find_files"), round, call("deliver"), round];
     // The house is new, so what is due afterwards is due at once; on a busy machine its moment is over before it is.
-    let afterwards = [round, call("duty:upkeep"), round];
+    let afterwards = [round, call("duty:upkeep"), round, round, call("duty:checkpoint"), round];
     let expected: Vec<&str> = [request.concat(), afterwards.concat()].concat();
     assert_eq!(request.concat().len(), POINTS);
     assert!(kinds.len() >= POINTS && expected.starts_with(&kinds), "{kinds:?}");

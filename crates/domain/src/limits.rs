@@ -28,5 +28,7 @@ pub const PLAN_SUBTASKS: usize = 500;
 pub const GROUP_BATCHES: usize = 64;
 /// Batches that wait for the committer before a writer has to wait too.
 pub const WAITING_BATCHES: usize = 256;
+/// Audit entries after which a checkpoint is due before its time.
+pub const CHECKPOINT_ENTRIES: u64 = 10_000;
 /// How long a driver may be silent before another may take its task over.
 pub const LEASE: Duration = Duration::from_secs(30);

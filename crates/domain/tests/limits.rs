@@ -32,6 +32,7 @@ fn the_document_has_every_limit_with_its_value() {
         ("PLAN_SUBTASKS", number(l::PLAN_SUBTASKS)),
         ("GROUP_BATCHES", number(l::GROUP_BATCHES)),
         ("WAITING_BATCHES", number(l::WAITING_BATCHES)),
+        ("CHECKPOINT_ENTRIES", number(usize::try_from(l::CHECKPOINT_ENTRIES).expect("small"))),
         ("LEASE", seconds(l::LEASE)),
     ];
     let page = include_str!("../../../docs/limits.md");

@@ -5,6 +5,7 @@
 //!
 //! Start reading at [`SqliteStore::open`].
 
+mod packed;
 mod postgres;
 mod sql;
 mod sqlite;

@@ -41,7 +41,11 @@ impl Dialect {
 
 /// The question as SQL, and its parameters in order.
 pub(crate) fn select(query: &Query, dialect: Dialect) -> (String, Vec<&Value>) {
-    let columns = quoted(query.table.columns.iter().map(|column| column.name));
+    select_as(&quoted(query.table.columns.iter().map(|column| column.name)), query, dialect)
+}
+
+/// The same, for something made of the columns.
+pub(crate) fn select_as<'q>(columns: &str, query: &'q Query, dialect: Dialect) -> (String, Vec<&'q Value>) {
     let mut sql = format!("SELECT {columns} FROM {}", dialect.table(query.table));
     let mut parameters = Vec::new();
     for (i, Filter { column, test }) in query.filters.iter().enumerate() {

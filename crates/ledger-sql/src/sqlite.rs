@@ -13,16 +13,16 @@ use domain::probe::Probe;
 use ledger::Seal;
 use ledger::batch::Batch;
 use ledger::query::Query;
-use ledger::store::{Described, Outcome, Store, StoreError, Tx, any_written, apply};
+use ledger::store::{Applied, Described, Snapshot, Store, StoreError, Tx, any_written, apply};
 use ledger::table::Table;
-use ledger::value::{Kind, Row, Value};
+use ledger::value::{Kind, Ref, Row, Value};
 use sqlx::sqlite::{
     SqliteArguments, SqliteConnectOptions, SqliteConnection, SqlitePool, SqlitePoolOptions, SqliteRow,
     SqliteSynchronous,
 };
 use sqlx::{AssertSqlSafe, Row as _, Sqlite, query::Query as Statement};
 
-use crate::sql;
+use crate::{packed, sql};
 
 const DIALECT: sql::Dialect = sql::Dialect::Sqlite;
 
@@ -30,9 +30,10 @@ const DIALECT: sql::Dialect = sql::Dialect::Sqlite;
 const APPLICATION_ID: i64 = 0x5247_4E54;
 
 /// Forward only. The schema's number is the count of these that have run.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("../migrations/sqlite/0001_first_walk.sql"),
     include_str!("../migrations/sqlite/0002_the_ground.sql"),
+    include_str!("../migrations/sqlite/0003_the_stranger.sql"),
 ];
 
 /// How long to wait for another process that is writing.
@@ -138,17 +139,16 @@ async fn execute(connection: &mut SqliteConnection, sql: &str) -> Result<(), Sto
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn transact(
-        &self,
-        group: &[Batch],
-        seal: &Seal,
-        probe: &dyn Probe,
-    ) -> Result<Vec<Outcome>, StoreError> {
+    async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError> {
         let mut tx = self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| failure(&error))?;
-        let outcomes = apply(&mut OpenTx(&mut tx), group, seal, probe).await?;
-        let end = if any_written(&outcomes) { tx.commit().await } else { tx.rollback().await };
+        let applied = apply(&mut OpenTx(&mut tx), group, seal, probe).await?;
+        let end = if any_written(&applied.outcomes) { tx.commit().await } else { tx.rollback().await };
         end.map_err(|error| failure(&error))?;
-        Ok(outcomes)
+        Ok(applied)
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError> {
+        Ok(Box::new(OneMoment(self.readers.begin().await.map_err(|error| failure(&error))?)))
     }
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
@@ -186,6 +186,30 @@ impl Store for SqliteStore {
             Err(StoreError::Busy) => Ok(()), // another process is at it
             folded => folded,
         }
+    }
+}
+
+/// A reading transaction: with its log, SQLite shows it the database as it was when it first looked.
+struct OneMoment(sqlx::Transaction<'static, Sqlite>);
+
+#[async_trait]
+impl Snapshot for OneMoment {
+    async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
+        let (sql, parameters) = sql::select(query, DIALECT);
+        let rows = bind_all(&sql, parameters).fetch_all(&mut *self.0).await;
+        decode_all(query.table, &rows.map_err(|error| failure(&error))?)
+    }
+
+    async fn scan(
+        &mut self,
+        query: &Query,
+        visit: &mut (dyn for<'c, 'r> FnMut(&'c [Ref<'r>]) + Send),
+    ) -> Result<(), StoreError> {
+        let (sql, parameters) = packed::select(query);
+        let packed =
+            bind_all(&sql, parameters).fetch_one(&mut *self.0).await.map_err(|error| failure(&error))?;
+        let packed: Option<&[u8]> = packed.try_get(0).map_err(|error| failure(&error))?;
+        packed::unpack(query.table, packed.unwrap_or_default(), visit)
     }
 }
 

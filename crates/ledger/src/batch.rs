@@ -69,6 +69,7 @@ pub struct Batch {
     pub(crate) audit: Vec<Entry>,
     pub(crate) fences: Vec<Fence>,
     pub(crate) expects: Vec<Expect>,
+    pub(crate) ends_epoch: bool,
 }
 
 impl Batch {
@@ -82,6 +83,7 @@ impl Batch {
             audit: Vec::new(),
             fences: Vec::new(),
             expects: Vec::new(),
+            ends_epoch: false,
         }
     }
 
@@ -108,6 +110,12 @@ impl Batch {
 
     pub fn audit(&mut self, entry: Entry) -> &mut Self {
         self.audit.push(entry);
+        self
+    }
+
+    /// Signs a checkpoint after the batch's entries; with it the epoch ends. Needs an entry to go with.
+    pub const fn end_epoch(&mut self) -> &mut Self {
+        self.ends_epoch = true;
         self
     }
 
@@ -149,6 +157,7 @@ impl Batch {
             audit: self.audit.clone(),
             fences: self.fences.clone(),
             expects: self.expects.clone(),
+            ends_epoch: self.ends_epoch,
         }
     }
 

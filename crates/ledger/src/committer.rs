@@ -1,7 +1,7 @@
 //! The one writer of a process: batches that wait together become one durable transaction.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use domain::id::BatchId;
 use domain::limits::{GROUP_BATCHES, WAITING_BATCHES};
@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::batch::{Batch, Refusal, Token};
 use crate::chain::Seal;
 use crate::query::Select;
-use crate::store::{Described, Outcome, Store, StoreError, Written};
+use crate::store::{Described, Outcome, Snapshot, Store, StoreError, Written};
 use crate::table::Record;
 
 /// Proof that a batch is durable. INVARIANT (receipt): made only here, after the transaction that holds
@@ -58,6 +58,7 @@ pub struct Ledger {
     seal: Arc<Seal>,
     jobs: mpsc::Sender<Job>,
     barriers: Arc<AtomicU64>,
+    healed: Arc<AtomicBool>,
 }
 
 impl Ledger {
@@ -66,12 +67,14 @@ impl Ledger {
     #[must_use]
     pub fn start(store: Arc<dyn Store>, seal: Seal, probe: Arc<dyn Probe>) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING_BATCHES);
-        let ledger = Self { store, seal: Arc::new(seal), jobs, barriers: Arc::default() };
+        let ledger =
+            Self { store, seal: Arc::new(seal), jobs, barriers: Arc::default(), healed: Arc::default() };
         let committer = Committer {
             store: Arc::clone(&ledger.store),
             seal: Arc::clone(&ledger.seal),
             probe,
             barriers: Arc::clone(&ledger.barriers),
+            healed: Arc::clone(&ledger.healed),
         };
         #[expect(clippy::disallowed_methods, reason = "the one committer of this process")]
         drop(tokio::spawn(committer.run(waiting)));
@@ -99,6 +102,12 @@ impl Ledger {
         self.barriers.load(Ordering::Relaxed)
     }
 
+    /// Whether this process found the audit damaged, and went on in a new epoch.
+    #[must_use]
+    pub fn healed(&self) -> bool {
+        self.healed.load(Ordering::Relaxed)
+    }
+
     #[must_use]
     pub fn seal(&self) -> &Seal {
         &self.seal
@@ -115,6 +124,12 @@ impl Ledger {
     /// As [`Ledger::select`].
     pub async fn first<T: Record>(&self, select: Select<T>) -> Result<Option<T>, StoreError> {
         Ok(self.select(select.limit(1)).await?.into_iter().next())
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError> {
+        self.store.snapshot().await
     }
 
     /// # Errors
@@ -135,6 +150,7 @@ struct Committer {
     seal: Arc<Seal>,
     probe: Arc<dyn Probe>,
     barriers: Arc<AtomicU64>,
+    healed: Arc<AtomicBool>,
 }
 
 impl Committer {
@@ -149,12 +165,18 @@ impl Committer {
             }
             let (group, done): (Vec<_>, Vec<_>) = jobs.drain(..).map(|job| (job.batch, job.done)).unzip();
             self.probe.reached(Point::Committing);
-            let outcomes = self.store.transact(&group, &self.seal, &*self.probe).await;
-            if outcomes.as_ref().is_ok_and(|outcomes| outcomes.iter().any(Result::is_ok)) {
+            let applied = self.store.transact(&group, &self.seal, &*self.probe).await;
+            if let Ok(applied) = &applied
+                && applied.outcomes.iter().any(Result::is_ok)
+            {
                 self.barriers.fetch_add(1, Ordering::Relaxed);
                 self.probe.reached(Point::Committed);
+                if let Some(after) = &applied.after {
+                    self.healed.fetch_or(after.healed, Ordering::Relaxed);
+                    self.seal.settle(after);
+                }
             }
-            answer(done, outcomes);
+            answer(done, applied.map(|applied| applied.outcomes));
         }
     }
 }

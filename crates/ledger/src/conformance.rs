@@ -13,11 +13,12 @@ use domain::probe::Silent;
 use domain::task::{Directive, Status};
 use domain::{Digest, Time, Trust};
 
+use crate::chain::{Fault, MemoryVault, Pinned, Vault, Word};
 use crate::records::{
-    Access, AgentTask, AuditHead, Blob, CallStatus, Duty, Entity, EntityKind, Event, Identity, Lease, Origin,
-    Place, Reason, Salt, SaltBytes, TaskStep, ToolCall, Vpol, Watermark,
+    Access, AgentTask, AuditEntry, AuditHead, Blob, CallStatus, Duty, Entity, EntityKind, Event, Identity,
+    Lease, Origin, Place, Reason, Salt, SaltBytes, TaskStep, ToolCall, Vpol, Watermark,
 };
-use crate::value::Seq;
+use crate::value::{Ref, Row, Seq};
 use crate::{Batch, CommitError, Entry, Found, Ledger, Op, Refusal, Seal, Select, Store, Written};
 
 const STREAM: NodeId = NodeId::from_bits(1);
@@ -40,7 +41,10 @@ pub async fn run<S: AsyncFn() -> Arc<dyn Store>>(fresh: S) {
         sequence_numbers_rise_in_commit_order,
         a_stale_fence_writes_nothing,
         the_chain_goes_on_across_batches,
-        nobody_appends_to_a_tail_that_was_moved,
+        a_tail_that_was_moved_heals_and_is_named_for_ever,
+        an_older_state_that_was_put_back_is_found_out,
+        a_checkpoint_ends_the_epoch_and_everybody_goes_on_in_the_next,
+        a_snapshot_is_one_moment,
         questions_filter_order_and_limit,
         every_record_comes_back_as_it_went_in,
         ids_are_found_by_any_unique_prefix,
@@ -54,7 +58,7 @@ pub async fn run<S: AsyncFn() -> Arc<dyn Store>>(fresh: S) {
 }
 
 fn seal() -> Seal {
-    Seal::new(STREAM, [7; 32])
+    Seal::for_tests(STREAM, [7; 32])
 }
 
 fn at(n: i64) -> Time {
@@ -137,7 +141,8 @@ async fn a_refused_batch_harms_no_other_in_its_group(ledger: Ledger, store: Arc<
     bad.put(&event(2, "b")).audit(entry("b")).expect_absent::<Event>("key", &"a".to_owned());
     let mut also_good = batch(3);
     also_good.put(&event(3, "c")).audit(entry("c"));
-    let outcomes = store.transact(&[good, bad, also_good], &seal(), &Silent).await.expect("transact");
+    let outcomes =
+        store.transact(&[good, bad, also_good], &seal(), &Silent).await.expect("transact").outcomes;
     let present = Refusal::Present { table: "events", column: "key" };
     assert_eq!(outcomes, [Ok(Written::Now), Err(present), Ok(Written::Now)]);
     let keys: Vec<_> = ledger.events(9).await.expect("events").into_iter().map(|event| event.key).collect();
@@ -257,7 +262,7 @@ async fn a_group_is_as_good_as_one_after_the_other(ledger: Ledger, store: Arc<dy
     let mut good = batch(6);
     good.put(&event(4, "e")).audit(entry("e"));
     let group = [take, late, driver, again, repeated, unexpected, good];
-    let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact");
+    let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact").outcomes;
     let fenced = Refusal::Fenced { subject: "task".into(), expected: 0, found: 1 };
     let expected = [
         Ok(Written::Now),
@@ -281,7 +286,7 @@ async fn the_database_of_another_house_is_left_alone(ledger: Ledger, store: Arc<
     let mut work = batch(1);
     work.audit(entry("a"));
     ledger.commit(work).await.expect("commit");
-    let stranger = Ledger::start(store, Seal::new(NodeId::from_bits(2), [8; 32]), Arc::new(Silent));
+    let stranger = Ledger::start(store, Seal::for_tests(NodeId::from_bits(2), [8; 32]), Arc::new(Silent));
     let mut work = batch(2);
     work.audit(entry("b")).put(&event(1, "k"));
     assert_eq!(refusal(stranger.commit(work).await), Refusal::OtherHouse { stream: STREAM });
@@ -333,19 +338,114 @@ async fn the_chain_goes_on_across_batches(ledger: Ledger, _: Arc<dyn Store>) {
     assert_eq!((third.seq, ledger.verify_from(third).await.expect("verify").entries), (3, 4));
 }
 
-async fn nobody_appends_to_a_tail_that_was_moved(ledger: Ledger, _: Arc<dyn Store>) {
+/// The work goes on in a new epoch, after an entry that says what was found; it is named for ever.
+async fn a_tail_that_was_moved_heals_and_is_named_for_ever(ledger: Ledger, store: Arc<dyn Store>) {
     let mut work = batch(1);
     work.audit(entry("a")).audit(entry("b"));
     ledger.commit(work).await.expect("commit");
     let mut forged = batch(2);
     forged.put(&AuditHead { stream: STREAM, seq: 1, hash: Digest::ZERO, epoch: 1, mac: Digest::ZERO });
     ledger.commit(forged).await.expect("whoever owns the database can do this");
+    assert!(!ledger.verify_audit().await.expect("verify").is_consistent());
 
     let mut next = batch(3);
     next.audit(entry("c")).put(&event(1, "k"));
-    assert_eq!(refusal(ledger.commit(next).await), Refusal::TailMoved);
-    assert_eq!(count::<Event>(&ledger).await, 0);
-    assert!(!ledger.verify_audit().await.expect("verify").is_consistent());
+    ledger.commit(next).await.expect("the work goes on");
+    assert!(ledger.healed());
+    assert_eq!(count::<Event>(&ledger).await, 1);
+    let told: Vec<(u64, String)> =
+        ledger.audit_tail(9).await.expect("tail").into_iter().map(|entry| (entry.seq, entry.kind)).collect();
+    let kind = |kind: &str| kind.to_owned();
+    let expected =
+        [kind("event.received"), kind("event.received"), kind("audit.healed"), kind("event.received")];
+    assert_eq!(told, (1..).zip(expected).collect::<Vec<_>>());
+    let head = ledger.audit_head().await.expect("head").expect("there is one");
+    assert_eq!((head.seq, head.epoch), (4, 2));
+    for again in 0..3 {
+        let verification = ledger.verify_audit().await.expect("verify");
+        let faults: Vec<Fault> = verification.all_faults().map(|(_, fault)| fault.clone()).collect();
+        assert_eq!(faults, [Fault::Recorded { seq: 3 }]);
+        let mut work = batch(10 + again);
+        work.audit(entry("d"));
+        ledger.commit(work).await.expect("commit");
+    }
+    // Whoever starts later goes on from there.
+    let another = Ledger::start(store, seal(), Arc::new(Silent));
+    let mut work = batch(20);
+    work.audit(entry("e"));
+    another.commit(work).await.expect("commit");
+    assert!(!another.healed());
+}
+
+/// What was written and noted outside is not taken back unseen, however well the older state is sealed.
+async fn an_older_state_that_was_put_back_is_found_out(ledger: Ledger, _: Arc<dyn Store>) {
+    let mut work = batch(1);
+    work.audit(entry("a"));
+    ledger.commit(work).await.expect("commit");
+    let older = ledger.audit_head().await.expect("head").expect("there is one");
+    let mut work = batch(2);
+    work.audit(entry("b"));
+    ledger.commit(work).await.expect("commit");
+    let mut put_back = batch(3);
+    put_back.put(&older);
+    ledger.commit(put_back).await.expect("whoever owns the database can do this");
+    let mut next = batch(4);
+    next.audit(entry("c"));
+    ledger.commit(next).await.expect("the work goes on");
+    assert!(ledger.healed());
+}
+
+async fn a_checkpoint_ends_the_epoch_and_everybody_goes_on_in_the_next(
+    ledger: Ledger,
+    store: Arc<dyn Store>,
+) {
+    let vault: Arc<dyn Vault> = Arc::new(MemoryVault::new([7; 32]));
+    let start = || Ledger::start(Arc::clone(&store), Seal::new(STREAM, Arc::clone(&vault)), Arc::new(Silent));
+    let (one, two) = (start(), start());
+    drop(ledger);
+    let root = Pinned::Root(vault.secret(1).expect("secret").expect("there is one").public());
+    let mut n = 0;
+    for epoch in 1..=3_u64 {
+        for ledger in [&one, &two] {
+            n += 1;
+            let mut work = batch(n);
+            work.audit(entry("a"));
+            ledger.commit(work).await.expect("commit");
+        }
+        n += 1;
+        let mut end = batch(n);
+        end.audit(entry("end")).end_epoch();
+        let ends = if epoch == 2 { &two } else { &one };
+        ends.commit(end).await.expect("commit");
+        assert!(vault.secret(epoch).expect("secret").is_none(), "it is erased");
+        assert_eq!(vault.checkpoints().expect("lines").len() as u64, epoch);
+        let (verification, _) = two.examine_audit(Some(&root), false).await.expect("verify");
+        assert_eq!((verification.word, verification.checkpoints), (Word::Intact, epoch), "{verification:?}");
+        assert_eq!(verification.streams[0].signed, verification.streams[0].entries);
+    }
+    assert!(!one.healed() && !two.healed());
+    assert_eq!(one.checkpoints().await.expect("checkpoints").len(), 3);
+}
+
+/// A snapshot is one moment, whatever is committed while somebody looks at it; and both ways of looking see the same.
+async fn a_snapshot_is_one_moment(ledger: Ledger, _: Arc<dyn Store>) {
+    for n in 1..=3 {
+        let mut work = batch(n);
+        work.audit(entry("a"));
+        ledger.commit(work).await.expect("commit");
+    }
+    let mut snapshot = ledger.snapshot().await.expect("snapshot");
+    let all = Select::<AuditEntry>::by("stream", &STREAM).ascending("seq").limit(100).query;
+    let before = snapshot.select(&all).await.expect("rows");
+    let mut work = batch(4);
+    work.audit(entry("b"));
+    ledger.commit(work).await.expect("commit");
+    let mut scanned: Vec<Row> = Vec::new();
+    let mut visit = |cells: &[Ref<'_>]| scanned.push(cells.iter().map(|cell| cell.keep()).collect());
+    snapshot.scan(&all, &mut visit).await.expect("scan");
+    assert_eq!((before.len(), &scanned), (3, &before));
+    drop(snapshot);
+    assert_eq!(count::<AuditEntry>(&ledger).await, 4);
 }
 
 async fn questions_filter_order_and_limit(ledger: Ledger, _: Arc<dyn Store>) {

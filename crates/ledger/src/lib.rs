@@ -25,12 +25,13 @@ pub mod query;
 pub mod records;
 pub mod store;
 pub mod table;
+mod tail;
 pub mod value;
 mod views;
 
 pub use batch::{Batch, Refusal, Token};
-pub use chain::{Entry, Seal};
+pub use chain::{Entry, Seal, StreamVerdict, Verification};
 pub use committer::{CommitError, Ledger, Receipt};
 pub use query::{Op, Select};
-pub use store::{Outcome, Store, StoreError, Written};
-pub use views::{Found, StreamVerdict, Verification};
+pub use store::{Applied, Outcome, Snapshot, Store, StoreError, Written};
+pub use views::Found;

@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use crate::batch::Batch;
 use crate::chain::Seal;
 use crate::query::{Order, Query};
-use crate::store::{Described, Outcome, Store, StoreError, Tx, apply, key_of};
+use crate::store::{Applied, Described, Snapshot, Store, StoreError, Tx, any_written, apply, key_of};
 use crate::table::{Table, Write};
 use crate::value::{Kind, Row, Value};
 
@@ -41,27 +41,28 @@ pub struct MemoryStore {
 
 #[async_trait]
 impl Store for MemoryStore {
-    async fn transact(
-        &self,
-        group: &[Batch],
-        seal: &Seal,
-        probe: &dyn Probe,
-    ) -> Result<Vec<Outcome>, StoreError> {
+    async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError> {
         let mut tables = self.tables.lock().await;
         // A transaction that was dropped half-way is taken back by the next one, as a database does it at once.
         tables.take_back_to(0);
-        let outcomes = apply(&mut *tables, group, seal, probe).await;
-        if !outcomes.as_ref().is_ok_and(|outcomes| crate::store::any_written(outcomes)) {
+        let applied = apply(&mut *tables, group, seal, probe).await;
+        if !applied.as_ref().is_ok_and(|applied| any_written(&applied.outcomes)) {
             tables.take_back_to(0);
         }
         tables.undo.clear();
-        outcomes
+        applied
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError> {
+        let mut tables = self.tables.lock().await;
+        tables.take_back_to(0);
+        Ok(Box::new(Tables { rows: tables.rows.clone(), ..Tables::default() }))
     }
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
         let mut tables = self.tables.lock().await;
         tables.take_back_to(0);
-        tables.select(query).await
+        Tx::select(&mut *tables, query).await
     }
 
     async fn describe(&self) -> Result<Described, StoreError> {
@@ -70,6 +71,13 @@ impl Store for MemoryStore {
 
     async fn upkeep(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+}
+
+#[async_trait]
+impl Snapshot for Tables {
+    async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
+        Tx::select(self, query).await
     }
 }
 

@@ -14,7 +14,7 @@ use crate::batch::{Batch, Expect};
 use crate::chain::Seal;
 use crate::query::Query;
 use crate::records::TaskStep;
-use crate::store::{Described, Outcome, Store, StoreError, Written};
+use crate::store::{Applied, Described, Snapshot, Store, StoreError, Written};
 use crate::table::Record;
 use crate::value::Row;
 
@@ -102,15 +102,10 @@ impl Mutant {
 
 #[async_trait]
 impl Store for Mutant {
-    async fn transact(
-        &self,
-        group: &[Batch],
-        seal: &Seal,
-        probe: &dyn Probe,
-    ) -> Result<Vec<Outcome>, StoreError> {
+    async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError> {
         let groups = self.groups.fetch_add(1, Ordering::Relaxed) + 1;
         if self.without == Guard::Durability && groups.is_multiple_of(FORGOTTEN) {
-            return Ok(group.iter().map(|_| Ok(Written::Now)).collect());
+            return Ok(Applied { outcomes: group.iter().map(|_| Ok(Written::Now)).collect(), after: None });
         }
         let weak: Vec<Batch> = group.iter().map(|batch| self.weaken(batch)).collect();
         self.inner.transact(&weak, seal, probe).await
@@ -118,6 +113,10 @@ impl Store for Mutant {
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
         self.inner.select(query).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError> {
+        self.inner.snapshot().await
     }
 
     async fn describe(&self) -> Result<Described, StoreError> {

@@ -86,8 +86,13 @@ impl<T: Record> Select<T> {
     }
 
     #[must_use]
-    pub fn filter(mut self, column: &'static str, op: Op, value: &impl Cell) -> Self {
-        self.query.filters.push(Filter { column, test: Test::Is(op, value.to_value()) });
+    pub fn filter(self, column: &'static str, op: Op, value: &impl Cell) -> Self {
+        self.filter_value(column, op, value.to_value())
+    }
+
+    #[must_use]
+    pub fn filter_value(mut self, column: &'static str, op: Op, value: Value) -> Self {
+        self.query.filters.push(Filter { column, test: Test::Is(op, value) });
         self
     }
 

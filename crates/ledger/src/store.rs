@@ -12,9 +12,10 @@ use crate::batch::{Batch, Refusal};
 use crate::chain::Seal;
 use crate::group::{Facts, independent, rows_by_table};
 use crate::query::{Query, Select};
-use crate::records::{AuditEntry, AuditHead, Commit};
+use crate::records::{AuditHead, Checkpoint, Commit};
 use crate::table::{Record, Table};
-use crate::value::{BadCell, Row, Seq, Value};
+use crate::tail::Tail;
+use crate::value::{BadCell, Ref, Row, Seq, Value};
 
 /// Why the database did not do what it was asked. Each kind has its own remedy.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +45,9 @@ pub enum StoreError {
     Lost(String),
     #[error(transparent)]
     BadCell(#[from] BadCell),
+    /// What the house keeps outside its database.
+    #[error("the keys of the audit cannot be used: {0}")]
+    Vault(String),
     #[error("the database answered: {0}")]
     Other(String),
     /// A row with this key is there already. Inside a transaction it refuses one batch only.
@@ -61,6 +65,30 @@ pub enum Written {
     Before,
 }
 
+/// What came of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    pub outcomes: Vec<Outcome>,
+    /// What has to be done outside the database once it is durable; nothing if the audit did not move.
+    pub after: Option<After>,
+}
+
+/// Where the audit stands once a group is durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct After {
+    pub head: AuditHead,
+    /// Checkpoints that were written with it.
+    pub checkpoints: Vec<Checkpoint>,
+    /// Whether somebody had changed the tail.
+    pub healed: bool,
+}
+
+impl From<std::io::Error> for StoreError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Vault(error.to_string())
+    }
+}
+
 /// What a store is, and what is worth knowing about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
@@ -71,20 +99,36 @@ pub struct Described {
 #[async_trait]
 pub trait Store: Send + Sync + std::fmt::Debug {
     /// Writes the batches in one durable transaction. A refused batch leaves no trace and harms no other.
-    async fn transact(
-        &self,
-        group: &[Batch],
-        seal: &Seal,
-        probe: &dyn Probe,
-    ) -> Result<Vec<Outcome>, StoreError>;
+    async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError>;
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError>;
+
+    /// The database as it is now, whatever others write from here on.
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError>;
 
     /// What it is, for `doctor`.
     async fn describe(&self) -> Result<Described, StoreError>;
 
     /// What a database wants to have done now and then: statistics for its planner, its log folded in.
     async fn upkeep(&self) -> Result<(), StoreError>;
+}
+
+/// The database as it was at one moment.
+#[async_trait]
+pub trait Snapshot: Send {
+    async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError>;
+
+    /// Shows every row of the answer, in order, without handing it over: the way to look at many.
+    async fn scan(
+        &mut self,
+        query: &Query,
+        visit: &mut (dyn for<'c, 'r> FnMut(&'c [Ref<'r>]) + Send),
+    ) -> Result<(), StoreError> {
+        for row in self.select(query).await? {
+            visit(&row.iter().map(Value::look).collect::<Vec<_>>());
+        }
+        Ok(())
+    }
 }
 
 /// An open transaction.
@@ -117,15 +161,17 @@ pub async fn apply(
     group: &[Batch],
     seal: &Seal,
     probe: &dyn Probe,
-) -> Result<Vec<Outcome>, StoreError> {
+) -> Result<Applied, StoreError> {
     if let [alone] = group {
         // No mark: taking it back is taking everything back.
         return match write(tx, std::slice::from_ref(alone), seal, probe).await {
-            Err(StoreError::Duplicate(table)) => Ok(vec![Err(Refusal::Duplicate { table })]),
+            Err(StoreError::Duplicate(table)) => {
+                Ok(Applied { outcomes: vec![Err(Refusal::Duplicate { table })], after: None })
+            }
             result => result,
         };
     }
-    let mut outcomes = Vec::with_capacity(group.len());
+    let mut applied = Applied { outcomes: Vec::with_capacity(group.len()), after: None };
     for set in independent(group) {
         tx.mark().await?;
         match write(tx, set, seal, probe).await {
@@ -133,13 +179,30 @@ pub async fn apply(
             Err(StoreError::Duplicate(_)) => {
                 tx.take_back().await?;
                 for batch in set {
-                    outcomes.push(write_marked(tx, batch, seal, probe).await?);
+                    applied.add(write_marked(tx, batch, seal, probe).await?);
                 }
             }
-            result => outcomes.extend(result?),
+            result => applied.add(result?),
         }
     }
-    Ok(outcomes)
+    Ok(applied)
+}
+
+impl Applied {
+    fn add(&mut self, next: Self) {
+        self.outcomes.extend(next.outcomes);
+        self.after = match (self.after.take(), next.after) {
+            (Some(mut before), Some(after)) => {
+                before.checkpoints.extend(after.checkpoints);
+                Some(After {
+                    healed: before.healed || after.healed,
+                    checkpoints: before.checkpoints,
+                    ..after
+                })
+            }
+            (before, after) => after.or(before),
+        };
+    }
 }
 
 async fn write_marked(
@@ -147,14 +210,14 @@ async fn write_marked(
     batch: &Batch,
     seal: &Seal,
     probe: &dyn Probe,
-) -> Result<Outcome, StoreError> {
+) -> Result<Applied, StoreError> {
     tx.mark().await?;
     match write(tx, std::slice::from_ref(batch), seal, probe).await {
         Err(StoreError::Duplicate(table)) => {
             tx.take_back().await?;
-            Ok(Err(Refusal::Duplicate { table }))
+            Ok(Applied { outcomes: vec![Err(Refusal::Duplicate { table })], after: None })
         }
-        result => Ok(result?.pop().unwrap_or(Ok(Written::Now))),
+        result => result,
     }
 }
 
@@ -164,10 +227,13 @@ async fn write(
     set: &[Batch],
     seal: &Seal,
     probe: &dyn Probe,
-) -> Result<Vec<Outcome>, StoreError> {
+) -> Result<Applied, StoreError> {
     let facts = Facts::gather(tx, set).await?;
-    let tail =
-        if set.iter().any(|batch| !batch.audit.is_empty()) { Some(tail(tx, seal).await?) } else { None };
+    let tail = if set.iter().any(|batch| !batch.audit.is_empty()) {
+        Some(Tail::find(tx, seal).await?)
+    } else {
+        None
+    };
     let outcomes: Vec<Outcome> = set
         .iter()
         .map(|batch| match &tail {
@@ -182,25 +248,29 @@ async fn write(
         .map(|(batch, _)| batch)
         .collect();
     if accepted.is_empty() {
-        return Ok(outcomes);
+        return Ok(Applied { outcomes, after: None });
     }
     for (table, rows) in rows_by_table(&accepted) {
         put(tx, table, &rows, probe).await?;
     }
-    let entries: Vec<_> = accepted.iter().flat_map(|batch| &batch.audit).collect();
-    if let Some(Ok(head)) = tail.filter(|_| !entries.is_empty()) {
-        let linked = seal.link(head.as_ref(), entries);
-        let (entries, head) = linked.map_err(|error| StoreError::Other(error.to_string()))?;
-        put_records(tx, &entries, probe).await?;
-        put_records(tx, &[head], probe).await?;
-    }
+    let after = match tail {
+        Some(Ok(tail)) if accepted.iter().any(|batch| !batch.audit.is_empty()) => {
+            Some(tail.append(tx, &accepted, seal, probe).await?)
+        }
+        _ => None,
+    };
     let commits: Vec<Commit> =
         accepted.iter().map(|batch| Commit { seq: Seq(None), id: batch.id(), at: batch.at() }).collect();
     put_records(tx, &commits, probe).await?;
-    Ok(outcomes)
+    Ok(Applied { outcomes, after })
 }
 
-async fn put_records<T: Record>(
+pub(crate) async fn select<T: Record>(tx: &mut impl Tx, select: Select<T>) -> Result<Vec<T>, StoreError> {
+    let rows = tx.select(&select.query).await?;
+    rows.into_iter().map(|row| T::from_row(row).map_err(StoreError::from)).collect()
+}
+
+pub(crate) async fn put_records<T: Record>(
     tx: &mut impl Tx,
     records: &[T],
     probe: &dyn Probe,
@@ -217,30 +287,6 @@ async fn put(
 ) -> Result<(), StoreError> {
     probe.reached(Point::Writing { table: table.name });
     tx.write(table, rows).await
-}
-
-/// Where the audit goes on. Going on from a head that somebody else moved or took away would put our seal on their
-/// work.
-async fn tail(tx: &mut impl Tx, seal: &Seal) -> Result<Result<Option<AuditHead>, Refusal>, StoreError> {
-    let heads = tx.select(&Select::<AuditHead>::all().query).await?;
-    let heads = heads.into_iter().map(AuditHead::from_row).collect::<Result<Vec<_>, _>>()?;
-    let (ours, others): (Vec<_>, Vec<_>) = heads.into_iter().partition(|head| head.stream == seal.stream());
-    match ours.into_iter().next() {
-        Some(head) if seal.made(&head) => Ok(Ok(Some(head))),
-        Some(_) => Ok(Err(Refusal::TailMoved)),
-        None if !tx
-            .select(&Select::<AuditEntry>::by("stream", &seal.stream()).limit(1).query)
-            .await?
-            .is_empty() =>
-        {
-            Ok(Err(Refusal::TailMoved))
-        }
-        None => match others.first() {
-            Some(other) => Ok(Err(Refusal::OtherHouse { stream: other.stream })),
-            None if tx.select(&Select::<Commit>::all().limit(1).query).await?.is_empty() => Ok(Ok(None)),
-            None => Ok(Err(Refusal::TailMoved)),
-        },
-    }
 }
 
 /// The cells of a row that make up its key.

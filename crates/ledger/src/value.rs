@@ -18,6 +18,54 @@ pub enum Value {
 
 pub type Row = Vec<Value>;
 
+/// A cell that is only looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ref<'a> {
+    Null,
+    Int(i64),
+    Text(&'a str),
+    Bytes(&'a [u8]),
+    Time(Time),
+}
+
+impl<'a> Ref<'a> {
+    /// The text, if it is one; nothing inside where the cell is empty, nothing at all where it holds something else.
+    #[must_use]
+    pub const fn text_or_null(self) -> Option<Option<&'a str>> {
+        match self {
+            Self::Text(text) => Some(Some(text)),
+            Self::Null => Some(None),
+            Self::Int(_) | Self::Bytes(_) | Self::Time(_) => None,
+        }
+    }
+}
+
+impl Ref<'_> {
+    #[must_use]
+    pub fn keep(self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Int(number) => Value::Int(number),
+            Self::Text(text) => Value::Text(text.to_owned()),
+            Self::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
+            Self::Time(time) => Value::Time(time),
+        }
+    }
+}
+
+impl Value {
+    #[must_use]
+    pub fn look(&self) -> Ref<'_> {
+        match self {
+            Self::Null => Ref::Null,
+            Self::Int(number) => Ref::Int(*number),
+            Self::Text(text) => Ref::Text(text),
+            Self::Bytes(bytes) => Ref::Bytes(bytes),
+            Self::Time(time) => Ref::Time(*time),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Int,

@@ -1,7 +1,9 @@
 //! What the use cases need of the machine they run on. The program's edge implements it; tests have one of their own.
 
 use async_trait::async_trait;
+use domain::id::NodeId;
 use ledger::Ledger;
+use ledger::chain::PublicKey;
 use serde::Serialize;
 
 use crate::problem::Problem;
@@ -43,6 +45,9 @@ pub struct Finding {
 pub struct Furnished {
     /// Files that were made, in order; empty if the house was complete.
     pub made: Vec<String>,
+    /// The audit's root, if the house is new: it is shown once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root: Option<PublicKey>,
 }
 
 #[async_trait]
@@ -63,6 +68,17 @@ pub trait Host: Send + Sync {
 
     /// Makes what is missing of the house: folders, keys, a settings file with the owner's name if one is given.
     fn furnish(&self, name: &str) -> Result<Furnished, Problem>;
+
+    /// The audit's root, if this process has set up the house.
+    fn new_root(&self) -> Option<PublicKey> {
+        None
+    }
+
+    /// Keeps a copy of the checkpoints at a place that the owner names, and says where exactly it lies.
+    ///
+    /// # Errors
+    /// If it cannot be kept there, or what lies there already is not the beginning of it.
+    fn keep_anchor(&self, to: &str, stream: NodeId, lines: &[String]) -> Result<String, Problem>;
 
     /// Furnishes, and opens the ledger.
     async fn open(&self) -> Result<Ledger, Problem>;

@@ -9,6 +9,31 @@ pub struct House {
     pub data: PathBuf,
 }
 
+/// Where the audit's own files lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VaultPaths {
+    /// One secret per epoch; none of them ever enters the database or a log.
+    pub keys: PathBuf,
+    pub checkpoints: PathBuf,
+    pub tip: PathBuf,
+}
+
+impl VaultPaths {
+    #[must_use]
+    pub fn key(&self, epoch: u64) -> PathBuf {
+        self.keys.join(if epoch == 1 { "audit.key".to_owned() } else { format!("audit-{epoch}.key") })
+    }
+
+    /// The epoch whose secret a file of this name holds.
+    #[must_use]
+    pub fn epoch_of(name: &str) -> Option<u64> {
+        match name.strip_prefix("audit")?.strip_suffix(".key")? {
+            "" => Some(1),
+            later => later.strip_prefix('-')?.parse().ok(),
+        }
+    }
+}
+
 impl House {
     /// Everything under one folder: what `REGENT_HOME` asks for.
     #[must_use]
@@ -26,15 +51,16 @@ impl House {
         self.data.join("regent.db")
     }
 
+    /// What is kept beside the database: the secrets, the checkpoints, the tip. A database elsewhere has its own, so that
+    /// a file and a server never share an epoch.
     #[must_use]
-    pub fn keys(&self) -> PathBuf {
-        self.data.join("keys")
-    }
-
-    /// The secret behind the audit's seal. It never enters the database or a log.
-    #[must_use]
-    pub fn audit_key(&self) -> PathBuf {
-        self.keys().join("audit.key")
+    pub fn vault(&self, remote: bool) -> VaultPaths {
+        let folder = if remote { self.data.join("remote") } else { self.data.clone() };
+        VaultPaths {
+            keys: folder.join("keys"),
+            checkpoints: folder.join("checkpoints.jsonl"),
+            tip: folder.join("tip"),
+        }
     }
 
     /// The name of this installation's audit stream.

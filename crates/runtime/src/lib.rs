@@ -21,6 +21,6 @@ pub use app::{App, Parts};
 pub use bus::{Bus, Display, Posted, Shown, Tap, Tapped, TappedLine};
 pub use duties::{DutyLine, DutyState, Pace};
 pub use host::{Finding, Furnished, Host, State, User};
-pub use house::House;
+pub use house::{House, VaultPaths};
 pub use pipeline::{Surface, Watch};
 pub use problem::{CODES, Code, Problem, page};

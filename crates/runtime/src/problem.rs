@@ -26,6 +26,7 @@ codes! {
     BAD_LINES = 1003;
     UNHEALTHY = 1004;
     DUTY = 1005;
+    INCOMPLETE = 1009;
     USAGE = 2001;
     EMPTY_REQUEST = 2002;
     REQUEST_TOO_LONG = 2003;
@@ -34,6 +35,8 @@ codes! {
     SETTINGS = 2006;
     NOTHING_TO_RESUME = 2007;
     NO_SUCH_CODE = 2008;
+    PIN = 2015;
+    EXPORT = 2016;
     NOT_ADMITTED = 3001;
     REFUSED = 3002;
     HOUSE = 4001;
@@ -166,6 +169,7 @@ impl From<&StoreError> for Problem {
             StoreError::Crowded(_) => problem(Code::DATABASE_CROWDED).safe("nothing was written"),
             StoreError::Denied(_) => problem(Code::DATABASE_DENIED).safe("nothing was written"),
             StoreError::TooOld { .. } => problem(Code::DATABASE_OLD).safe("the database was not touched"),
+            StoreError::Vault(_) => problem(Code::KEY),
             StoreError::Other(_) | StoreError::BadCell(_) | StoreError::Duplicate(_) => {
                 problem(Code::DATABASE)
             }

@@ -5,22 +5,24 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use domain::id::{BatchId, NodeId};
+use domain::id::BatchId;
 use domain::probe::{Point, Probe, Silent};
 use domain::{Clock as _, Time};
 use ledger::records::Lease;
-use ledger::{Batch, Entry, Ledger, Seal};
+use ledger::{Batch, Entry, Ledger};
+use runtime::app::Check;
 use runtime::{App, DutyState};
 use testkit::{Kept, World};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 async fn tick(app: &App) -> DutyState {
-    let mut lines = app.tick().await.expect("a tick");
-    assert_eq!(lines.len(), 1, "there is one duty");
-    let line = lines.remove(0);
-    assert_eq!(line.duty, "upkeep");
-    line.state
+    duty(app, "upkeep").await
+}
+
+async fn duty(app: &App, name: &str) -> DutyState {
+    let lines = app.tick().await.expect("a tick");
+    lines.into_iter().find(|line| line.duty == name).expect("there is such a duty").state
 }
 
 #[tokio::test]
@@ -35,10 +37,17 @@ async fn a_duty_is_done_when_it_is_due_and_what_was_missed_is_not_made_up_for() 
         world.clock.turn(3 * DAY);
         assert!(matches!(tick(&world.app).await, DutyState::Done { .. }), "{kept:?}: due again");
         assert!(matches!(tick(&world.app).await, DutyState::Waits { .. }), "{kept:?}: once, not three times");
-        let kinds: Vec<String> =
-            world.app.audit_list(99).await.expect("audit").into_iter().map(|line| line.kind).collect();
+        let kinds: Vec<String> = world
+            .app
+            .audit_list(99)
+            .await
+            .expect("audit")
+            .into_iter()
+            .filter(|line| line.subject == "duty:upkeep")
+            .map(|line| line.kind)
+            .collect();
         assert_eq!(kinds, ["duty.started", "duty.done", "duty.started", "duty.done"], "{kept:?}");
-        assert!(world.app.audit_verify().await.expect("verify").consistent, "{kept:?}");
+        assert!(world.app.audit_verify(&Check::default()).await.expect("verify").is_sound(), "{kept:?}");
     }
 }
 
@@ -83,8 +92,7 @@ async fn a_duty_that_was_cut_off_is_done_by_the_next_one() {
             until: world.clock.now().plus(Duration::from_secs(30)),
             beats: 1,
         };
-        let seal = Seal::new(NodeId::from_bits(1), [7; 32]);
-        let ledger = Ledger::start(world.store().await, seal, Arc::new(Silent));
+        let ledger = Ledger::start(world.store().await, world.seal(), Arc::new(Silent));
         let mut claim = Batch::new(BatchId::from_bits(1), world.clock.now());
         claim.put(&held).audit(begun(world.clock.now()));
         ledger.commit(claim).await.expect("commit");
@@ -112,5 +120,40 @@ fn begun(at: Time) -> Entry {
         reason_id: None,
         vpol_id: None,
         detail: Default::default(),
+    }
+}
+
+/// An hour after the last one, or before its time where much was written; an idle house does not sign that it signed.
+#[tokio::test]
+async fn what_is_recorded_is_signed_within_the_hour_and_an_idle_house_signs_nothing() {
+    for kept in Kept::EACH {
+        let mut world = World::new(kept).await;
+        world.file("a.rs", "");
+        world.run("how many Rust files are here?").await.expect("a report");
+        assert!(matches!(duty(&world.app, "checkpoint").await, DutyState::Done { .. }), "{kept:?}");
+        let report = || async { world.app.audit_verify(&Check::default()).await.expect("verify") };
+        let first = report().await;
+        assert_eq!((first.checkpoints, first.signed), (1, first.entries), "{kept:?}");
+        for hours in 1..3 {
+            world.clock.turn(Duration::from_secs(hours * 3600));
+            assert!(
+                matches!(duty(&world.app, "checkpoint").await, DutyState::Waits { .. }),
+                "{kept:?}: idle"
+            );
+        }
+        assert_eq!(report().await.entries, first.entries, "{kept:?}: nothing was written about nothing");
+
+        world.run("how many Rust files are here?").await.expect("a report");
+        world.restart();
+        assert!(matches!(duty(&world.app, "checkpoint").await, DutyState::Done { .. }), "{kept:?}");
+        world.run("how many Rust files are here?").await.expect("a report");
+        assert!(
+            matches!(duty(&world.app, "checkpoint").await, DutyState::Waits { .. }),
+            "{kept:?}: too early"
+        );
+        let last =
+            world.app.audit_verify(&Check { complete: true, ..Check::default() }).await.expect("verify");
+        assert_eq!((last.checkpoints, last.problem()), (2, None), "{kept:?}");
+        assert!(last.signed < last.entries, "{kept:?}");
     }
 }

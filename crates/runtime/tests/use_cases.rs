@@ -46,8 +46,8 @@ async fn every_command_has_a_use_case_that_works_without_it() {
         assert!(bad.to_string().starts_with("not an event: missing field"), "{bad}");
         assert_eq!(app.events(10).await.expect("events list").len(), 3);
 
-        let audit = app.audit_verify().await.expect("audit verify");
-        assert!(audit.consistent && audit.entries == 10, "{audit:?}");
+        let audit = app.audit_verify(&runtime::app::Check::default()).await.expect("audit verify");
+        assert!(audit.is_sound() && audit.entries == 10, "{audit:?}");
         assert_eq!(app.audit_list(3).await.expect("audit list").len(), 3);
 
         let status = app.status().await.expect("status");

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use domain::id::NodeId;
 use domain::probe::Probe;
+use ledger::chain::Vault;
 use ledger::{Ledger, Seal, Store};
 use ledger_sql::{PostgresStore, SqliteStore};
 use runtime::{Finding, Furnished, Host, Problem, State, User};
@@ -19,6 +20,8 @@ pub struct TestHost {
     /// Whether it can tell who lives; another container could not.
     pub(crate) sighted: bool,
     pub(crate) probe: ProbeBox,
+    /// What the house keeps beside its database: every process of it has the same.
+    pub(crate) vault: Arc<dyn Vault>,
 }
 
 /// Where the ledger of a house is; every process opens it for itself, as a real one does.
@@ -72,11 +75,16 @@ impl Host for TestHost {
     }
 
     fn furnish(&self, _name: &str) -> Result<Furnished, Problem> {
-        Ok(Furnished { made: Vec::new() })
+        Ok(Furnished { made: Vec::new(), root: None })
+    }
+
+    fn keep_anchor(&self, to: &str, _: NodeId, lines: &[String]) -> Result<String, Problem> {
+        std::fs::write(to, lines.join("\n")).expect("a file");
+        Ok(to.into())
     }
 
     async fn open(&self) -> Result<Ledger, Problem> {
-        let seal = Seal::new(NodeId::from_bits(1), [7; 32]);
+        let seal = Seal::new(NodeId::from_bits(1), Arc::clone(&self.vault));
         Ok(Ledger::start(self.place.open().await, seal, Arc::clone(&self.probe.0)))
     }
 }

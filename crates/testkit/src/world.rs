@@ -8,6 +8,7 @@ use domain::id::TaskId;
 use domain::probe::{Probe, Silent};
 use domain::task::FinalResult;
 use ledger::Store;
+use ledger::chain::{MemoryVault, Seal};
 use ledger::memory::MemoryStore;
 use runtime::app::{Report, Request};
 use runtime::settings::Settings;
@@ -37,6 +38,7 @@ pub struct World {
     place: Place,
     alive: Arc<Mutex<BTreeSet<String>>>,
     processes: u64,
+    vault: Arc<MemoryVault>,
 }
 
 /// What the person has seen.
@@ -74,8 +76,9 @@ impl World {
         };
         let clock = Arc::new(ManualClock::at("2026-11-15T08:30:00Z"));
         let alive = Arc::default();
-        let app = app(&place, &clock, &alive, &folder, 1, probe);
-        Self { app, clock, folder, shown: Arc::default(), place, alive, processes: 1 }
+        let vault = Arc::new(MemoryVault::new([7; 32]));
+        let app = app(&place, &clock, &alive, &folder, 1, probe, &vault);
+        Self { app, clock, folder, shown: Arc::default(), place, alive, processes: 1, vault }
     }
 
     /// The process dies, and another one starts on the same house.
@@ -96,7 +99,7 @@ impl World {
     /// One more process, beside the one of this world.
     pub fn another(&mut self, probe: Arc<dyn Probe>) -> App {
         self.processes += 1;
-        app(&self.place, &self.clock, &self.alive, &self.folder, self.processes, probe)
+        app(&self.place, &self.clock, &self.alive, &self.folder, self.processes, probe, &self.vault)
     }
 
     pub fn file(&self, path: &str, content: &str) -> &Self {
@@ -132,6 +135,12 @@ impl World {
         shown.iter().map(|result| result.text.clone()).collect()
     }
 
+    /// The seal of this house, with what it keeps beside its database.
+    #[must_use]
+    pub fn seal(&self) -> Seal {
+        Seal::new(domain::id::NodeId::from_bits(1), Arc::<MemoryVault>::clone(&self.vault))
+    }
+
     /// The database, for whoever wants to look at it from outside.
     pub async fn store(&self) -> Arc<dyn Store> {
         self.place.open().await
@@ -154,6 +163,7 @@ fn app(
     folder: &TempDir,
     process: u64,
     probe: Arc<dyn Probe>,
+    vault: &Arc<MemoryVault>,
 ) -> App {
     let holder = format!("process-{process}");
     alive.lock().unwrap_or_else(PoisonError::into_inner).insert(holder.clone());
@@ -163,6 +173,7 @@ fn app(
         alive: Arc::clone(alive),
         sighted: true,
         probe: ProbeBox(Arc::clone(&probe)),
+        vault: Arc::<MemoryVault>::clone(vault),
     };
     App::new(Parts {
         house: House::under(folder.path()),

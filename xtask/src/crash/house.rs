@@ -192,7 +192,7 @@ impl<'a> House<'a> {
         let task = |task: &Value| task.get("task").and_then(Value::as_str).map(str::to_owned);
         let unfinished = unfinished.iter().map(task).collect::<Option<_>>().context("tasks")?;
         let consistent =
-            status.pointer("/audit/consistent").and_then(Value::as_bool).context("`consistent`")?;
+            status.pointer("/audit/verdict").and_then(Value::as_str).context("`verdict`")? == "consistent";
         Ok(Ok(Status { unfinished, consistent }))
     }
 

@@ -1,31 +1,58 @@
-//! `audit`.
+//! `audit`: verify, export, anchor, list.
 
+use ledger::chain::{Anchor, Pinned, Word};
+use runtime::app::{AuditReport, Check};
 use runtime::{App, Code, Problem};
 
 use super::Done;
 use crate::args::Audit;
+use crate::edge;
 use crate::show::{Screen, Tone, escaped, plural};
 
 pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
     match command {
-        Audit::Verify => {
-            let report = app.audit_verify().await?;
+        Audit::Verify { root, complete, export } => {
+            let pinned = root.map(|root| pinned(&root)).transpose()?;
+            let report = match &export {
+                Some(file) => app.audit_verify_export(
+                    edge::lines_of(file).map_err(|error| unreadable(file, &error))?,
+                    pinned.as_ref(),
+                )?,
+                None => app.audit_verify(&Check { pinned, complete }).await?,
+            };
+            let problem = report.problem();
             if screen.json {
                 screen.json_line(&report)?;
-                return Ok(if report.consistent { 0 } else { Code::AUDIT_BROKEN.exit() });
+                return Ok(problem.map_or(0, |problem| problem.code.exit()));
             }
-            let fault = report
-                .streams
-                .iter()
-                .find_map(|stream| stream.fault.as_ref().map(|fault| (stream.stream, fault)));
-            if let Some((stream, fault)) = fault {
-                let what = format!("the audit is broken: {fault} (stream {stream})");
-                return Err(Problem::new(Code::AUDIT_BROKEN, what).into());
+            for fault in report.faults.iter().chain(report.gaps.iter().flatten()) {
+                screen.line(&escaped(fault))?;
             }
-            let mark = screen.tinted("consistent", Tone::Good);
+            if let Some(problem) = problem {
+                return Err(problem.into());
+            }
+            screen.line(&verdict(screen, &report, export.is_some()))?;
+        }
+        Audit::Export { as_is } => {
+            let written = |line: &str| screen.line(line);
+            let lines = app.audit_export(as_is, written).await?;
+            screen.flush()?;
+            screen.note(&format!(
+                "{}, to be checked with docs/verify/verify.py",
+                plural(lines, "line", "lines")
+            ));
+        }
+        Audit::Anchor { to } => {
+            let anchored = app.audit_anchor(&to).await?;
+            if screen.json {
+                screen.json_line(&anchored)?;
+                return Ok(0);
+            }
+            let checkpoints = plural(anchored.checkpoints, "checkpoint", "checkpoints");
             screen.line(&format!(
-                "{mark}: {}, each follows from the one before, the tip is sealed",
-                plural(report.entries, "entry", "entries")
+                "{checkpoints} up to entry {} in {}",
+                anchored.entries,
+                escaped(&anchored.to)
             ))?;
         }
         Audit::List { limit } => {
@@ -46,4 +73,44 @@ pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
         }
     }
     Ok(0)
+}
+
+/// What can be said, and how far it reaches.
+fn verdict(screen: &Screen, report: &AuditReport, is_export: bool) -> String {
+    let word = screen.tinted(&report.verdict.to_string(), Tone::Good);
+    let entries = plural(report.entries, "entry", "entries");
+    let signed = match report.signed {
+        0 => "none of them signed yet".to_owned(),
+        signed if signed == report.entries => {
+            format!("all signed by {}", plural(report.checkpoints, "checkpoint", "checkpoints"))
+        }
+        signed => {
+            format!("{signed} of them signed by {}", plural(report.checkpoints, "checkpoint", "checkpoints"))
+        }
+    };
+    let tip = if is_export { "" } else { ", the tip is sealed" };
+    let pinned = if report.verdict == Word::Intact { ", and it is the chain that you pinned" } else { "" };
+    let complete =
+        if report.gaps.is_some() { "; every effect has its entry, and every entry its effect" } else { "" };
+    format!("{word}: {entries}, each follows from the one before, {signed}{tip}{pinned}{complete}")
+}
+
+/// A key as it was shown, or a file with checkpoints.
+fn pinned(root: &str) -> Result<Pinned, Problem> {
+    if let Ok(key) = root.parse() {
+        return Ok(Pinned::Root(key));
+    }
+    let neither = |why: String| {
+        let what = format!(
+            "`{root}` is neither a root key (64 hexadecimal digits) nor a file of checkpoints: {why}"
+        );
+        Problem::new(Code::PIN, what).remedy("regent explain R2015")
+    };
+    let text = edge::text_of(std::path::Path::new(root)).map_err(|error| neither(error.to_string()))?;
+    let text = text.ok_or_else(|| neither("it is not there".into()))?;
+    Anchor::parse(&text).map(Pinned::Anchor).map_err(|error| neither(error.to_string()))
+}
+
+fn unreadable(file: &std::path::Path, error: &std::io::Error) -> Problem {
+    Problem::new(Code::EXPORT, format!("cannot read {}: {error}", file.display()))
 }

@@ -3,12 +3,12 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use clap::CommandFactory as _;
-use runtime::app::Explained;
+use runtime::app::{AuditReport, Explained};
 use runtime::{App, Code, DutyState, Problem, State};
 
 use super::{Done, tasks};
 use crate::args::{Args, Config};
-use crate::show::{Screen, Tone, escaped, plural, tree};
+use crate::show::{self, Screen, Tone, escaped, plural, tree};
 
 pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
     let status = app.status().await?;
@@ -37,9 +37,19 @@ pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
         plural(status.today, "task", "tasks"),
         status.stopped_today
     ))?;
-    let audit = if status.audit.consistent { "consistent" } else { "BROKEN, see: regent audit verify" };
-    screen.line(&format!("  audit    {}, {audit}", plural(status.audit.entries, "entry", "entries")))?;
+    screen.line(&format!("  audit    {}", audit(&status.audit, app.now())))?;
     Ok(0)
+}
+
+fn audit(report: &AuditReport, now: domain::Time) -> String {
+    if !report.is_sound() {
+        return format!("BROKEN, {}   regent audit verify", plural(report.entries, "entry", "entries"));
+    }
+    let signed = report.last_checkpoint.map_or_else(
+        || "no checkpoint yet".to_owned(),
+        |at| format!("last checkpoint {} ago", show::span(now.since(at))),
+    );
+    format!("{} to {}, {signed}", report.verdict, report.entries)
 }
 
 pub(crate) async fn doctor(app: &App, screen: &Screen) -> Done {
@@ -147,6 +157,9 @@ pub(crate) async fn init(app: &App, screen: &Screen, yes: bool) -> Done {
     }
     for made in &furnished.made {
         screen.line(&format!("made {}", escaped(made)))?;
+    }
+    if let Some(root) = furnished.root.filter(|_| !screen.is_watched()) {
+        screen.note(&format!("the root of the audit, to be kept elsewhere: {root}"));
     }
     if furnished.made.is_empty() {
         screen.line("the house was complete, nothing was changed")?;

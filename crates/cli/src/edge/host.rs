@@ -5,19 +5,21 @@
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
+use domain::IdSource;
 use domain::id::{Id, NodeId};
 use domain::probe::Probe;
-use domain::{Digest, IdSource};
+use ledger::chain::{PublicKey, Vault as _};
 use ledger::{Ledger, Refusal, Seal, Store};
 use ledger_sql::{PostgresStore, SqliteStore};
 use nix::unistd::{Uid, User as OsUser};
 use runtime::settings::{Settings, without_password};
 use runtime::{Code, Finding, Furnished, Host, House, Problem, State, User};
 
-use super::{holder, keys};
+use super::vault::FileVault;
+use super::{anchor, holder, keys};
 
 pub(crate) struct OsHost {
     pub(crate) house: House,
@@ -27,6 +29,8 @@ pub(crate) struct OsHost {
     pub(crate) database_url: String,
     /// Only in builds for tests: what stands between the ledger and its store.
     pub(crate) wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
+    /// The audit's root, if this process has set up the house.
+    pub(crate) root: OnceLock<PublicKey>,
 }
 
 #[async_trait]
@@ -46,13 +50,13 @@ impl Host for OsHost {
     }
 
     fn furnish(&self, name: &str) -> Result<Furnished, Problem> {
-        let house = &self.house;
+        let (house, vault) = (&self.house, self.vault());
         self.is_ours()?;
-        for folder in [&house.config, &house.data, &house.keys()] {
+        for folder in [&house.config, &house.data, &vault.paths.keys] {
             let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
             made.map_err(|error| unusable("make", folder, &error))?;
         }
-        let mut made = Vec::new();
+        let (mut made, mut root) = (Vec::new(), None);
         let mut make = |path: &Path, content: &str| -> Result<(), Problem> {
             let unique = self.ids.bits().to_string();
             if keys::make(path, content, &unique).map_err(|error| unusable("make", path, &error))? {
@@ -66,9 +70,13 @@ impl Host for OsHost {
         if !house.database().exists() || self.is_remote() {
             let node: NodeId = Id::random(&*self.ids);
             make(&house.node(), &node.to_string())?;
-            make(&house.audit_key(), &self.new_key().to_string())?;
+            root = self.furnish_vault(&vault)?;
+            made.extend(root.map(|_| vault.paths.key(1).display().to_string()));
         }
-        Ok(Furnished { made })
+        if let Some(root) = root {
+            self.root.get_or_init(|| root);
+        }
+        Ok(Furnished { made, root })
     }
 
     fn is_furnished(&self) -> bool {
@@ -92,6 +100,14 @@ impl Host for OsHost {
             Finding { name: "database", state: State::Warn, what, remedy: Some("regent init".into()) }
         });
         findings
+    }
+
+    fn new_root(&self) -> Option<PublicKey> {
+        self.root.get().copied()
+    }
+
+    fn keep_anchor(&self, to: &str, stream: NodeId, lines: &[String]) -> Result<String, Problem> {
+        anchor::keep(to, stream, lines)
     }
 
     async fn open(&self) -> Result<Ledger, Problem> {
@@ -132,14 +148,26 @@ impl OsHost {
         Ok(Arc::new(store))
     }
 
-    fn new_key(&self) -> Digest {
-        let (high, low) = (self.ids.bits(), self.ids.bits());
-        let mut bytes = [0; 32];
-        bytes
-            .iter_mut()
-            .zip(high.to_be_bytes().into_iter().chain(low.to_be_bytes()))
-            .for_each(|(to, from)| *to = from);
-        Digest::from_bytes(bytes)
+    fn vault(&self) -> FileVault {
+        FileVault { paths: self.house.vault(self.is_remote()), ids: Arc::clone(&self.ids) }
+    }
+
+    /// The first secret, unless the house has one, or had: an epoch has ended then, and its checkpoint says so.
+    fn furnish_vault(&self, vault: &FileVault) -> Result<Option<PublicKey>, Problem> {
+        let unusable = |error: io::Error| unusable("use", &vault.paths.keys, &error);
+        if !vault.epochs().map_err(unusable)?.is_empty() || vault.paths.checkpoints.exists() {
+            return Ok(None);
+        }
+        // Before there were epochs, a database elsewhere shared the secret of the file.
+        let shared = if self.is_remote() {
+            keys::read(&self.house.vault(false).key(1)).map_err(unusable)?
+        } else {
+            None
+        };
+        if !vault.begin(shared.as_deref()).map_err(unusable)? {
+            return Ok(None);
+        }
+        Ok(vault.secret(1).map_err(unusable)?.map(|secret| secret.public()))
     }
 
     fn seal(&self) -> Result<Seal, Problem> {
@@ -148,16 +176,21 @@ impl OsHost {
                 .safe("nothing was written")
                 .remedy("regent explain R4008")
         };
-        let text = |path: &Path| -> Result<String, Problem> {
-            keys::read(path)
-                .map_err(|error| unusable("read", path, &error))?
-                .ok_or_else(|| lost(path, "is missing"))
-        };
-        let (node, key) = (self.house.node(), self.house.audit_key());
+        let node = self.house.node();
+        let name = keys::read(&node).map_err(|error| unusable("read", &node, &error))?;
+        let name = name.ok_or_else(|| lost(&node, "is missing"))?;
         let stream: NodeId =
-            text(&node)?.parse().map_err(|_unreadable| lost(&node, "does not hold the name of a node"))?;
-        let secret: Digest = text(&key)?.parse().map_err(|_unreadable| lost(&key, "does not hold a key"))?;
-        Ok(Seal::new(stream, *secret.as_bytes()))
+            name.parse().map_err(|_other| lost(&node, "does not hold the name of a node"))?;
+        let vault = self.vault();
+        let epochs = vault.epochs().map_err(|error| unusable("read", &vault.paths.keys, &error))?;
+        let newest = epochs.last().ok_or_else(|| lost(&vault.paths.key(1), "is missing"))?;
+        let path = vault.paths.key(*newest);
+        match vault.secret(*newest) {
+            Ok(Some(_)) => Ok(Seal::new(stream, Arc::new(vault))),
+            Ok(None) => Err(lost(&path, "is missing")),
+            Err(error) if error.kind() == io::ErrorKind::Other => Err(lost(&path, "does not hold a key")),
+            Err(error) => Err(unusable("read", &path, &error)),
+        }
     }
 
     /// Whoever owns the data folder is the owner of everything in it.
@@ -200,8 +233,10 @@ impl OsHost {
     }
 
     fn inspect_key(&self) -> Finding {
-        let (key, fresh) = (self.house.audit_key(), !self.is_furnished());
-        if fresh && !key.exists() {
+        let vault = self.vault();
+        let newest = vault.epochs().ok().and_then(|epochs| epochs.last().copied());
+        let key = vault.paths.key(newest.unwrap_or(1));
+        if !self.is_furnished() && newest.is_none() {
             ok("key", "made with the house".into())
         } else {
             inspect_private("key", &key)

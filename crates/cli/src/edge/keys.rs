@@ -40,8 +40,23 @@ pub(super) fn make(path: &Path, content: &str, unique: &str) -> io::Result<bool>
     }
 }
 
+/// Writes over a secret, and removes it. What the disk itself keeps of it is beyond us.
+pub(super) fn erase(path: &Path) -> io::Result<()> {
+    let file = match OpenOptions::new().write(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        file => file?,
+    };
+    let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);
+    (&file).write_all(&vec![b'0'; length])?;
+    file.sync_all()?;
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()), // somebody else was faster
+        removed => removed.and_then(|()| sync_folder(path)),
+    }
+}
+
 /// The name is durable only when the folder is.
-fn sync_folder(path: &Path) -> io::Result<()> {
+pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 

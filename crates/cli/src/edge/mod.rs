@@ -4,10 +4,12 @@
 use std::io;
 use std::path::Path;
 
+mod anchor;
 mod holder;
 mod host;
 mod keys;
 mod surroundings;
+mod vault;
 
 pub(crate) use host::OsHost;
 pub(crate) use surroundings::{OsIds, Surroundings, SystemClock};
@@ -28,6 +30,22 @@ pub(crate) fn text_of(path: &Path) -> io::Result<Option<String>> {
     }
     let text = std::fs::read(path)?;
     String::from_utf8(text).map(Some).map_err(|_not_text| io::Error::other("it is not UTF-8"))
+}
+
+/// The lines of a file that somebody named, one by one; a line that is too long to be one of ours ends it.
+#[expect(clippy::disallowed_methods, reason = "a file that the owner named")]
+pub(crate) fn lines_of(path: &Path) -> io::Result<impl Iterator<Item = io::Result<String>>> {
+    use std::io::{BufRead as _, Read as _};
+    const LARGEST: u64 = 16 * 1024 * 1024;
+    let mut file = io::BufReader::new(std::fs::File::open(path)?);
+    Ok(std::iter::from_fn(move || {
+        let mut line = String::new();
+        match file.by_ref().take(LARGEST).read_line(&mut line) {
+            Ok(0) => None,
+            Ok(_) => Some(Ok(line.trim_end_matches('\n').to_owned())),
+            Err(error) => Some(Err(error)),
+        }
+    }))
 }
 
 /// Waits for something that blocks without holding up the rest of the program.

@@ -70,6 +70,11 @@ impl Screen {
         Self { json, out: stream(io::stdout().is_terminal()), err: stream(io::stderr().is_terminal()) }
     }
 
+    /// Whether a person reads the notes.
+    pub(crate) const fn is_watched(&self) -> bool {
+        self.err.terminal
+    }
+
     /// One line of the result. A terminal sees its control characters escaped, a file or a pipe gets it as it is.
     pub(crate) fn result(&self, text: &str) -> io::Result<()> {
         let mut out = io::stdout().lock();
@@ -132,4 +137,17 @@ pub(crate) fn brief(text: &str, most: usize) -> String {
 pub(crate) fn plural<N: std::fmt::Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
     let word = if count == N::from(1) { one } else { many };
     format!("{count} {word}")
+}
+
+/// A span of time as a person says it.
+pub(crate) fn span(time: std::time::Duration) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    match time.as_secs() {
+        seconds @ 0..MINUTE => format!("{seconds} s"),
+        seconds @ MINUTE..HOUR => format!("{} min", seconds / MINUTE),
+        seconds @ HOUR..DAY => format!("{} h", seconds / HOUR),
+        seconds => plural(seconds / DAY, "day", "days"),
+    }
 }

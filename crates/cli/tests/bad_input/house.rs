@@ -121,7 +121,7 @@ fn a_key_that_is_none_is_refused() {
     for key in ["", "not a key", "00", &"g".repeat(64)] {
         std::fs::write(world.audit_key(), key).expect("key");
         let before = files(&world.home);
-        world.regent(&["run", REQUEST]).run().fails(4, "R4008").says(&["audit.key"]);
+        world.regent(&["run", REQUEST]).run().fails(4, "R4008").says(&["audit-2.key"]);
         assert_eq!(files(&world.home), before);
     }
 }

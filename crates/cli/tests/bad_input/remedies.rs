@@ -33,13 +33,13 @@ fn errors() -> Vec<Outcome> {
     world.sql(&["DROP TRIGGER audit_is_not_changed", "UPDATE audit SET subject = 'x' WHERE seq = 2"]);
     of(&world, &["audit", "verify"]);
     of(&world, &["doctor"]);
-    world.sql(&["UPDATE audit_heads SET seq = 1"]);
+    std::fs::write(world.audit_key(), "ab".repeat(32)).expect("a key of somebody else");
     of(&world, &["run", REQUEST]);
     world.sql(&["PRAGMA user_version = 99"]);
     of(&world, &["status"]);
     std::fs::write(world.database(), "milk\n".repeat(300)).expect("database");
     of(&world, &["status"]);
-    std::fs::remove_file(world.audit_key()).expect("key");
+    std::fs::remove_dir_all(world.data().join("keys")).expect("keys");
     of(&world, &["status"]);
     world.write_settings("[ui]\ncolour = 1\n");
     of(&world, &["status"]);

@@ -8,9 +8,10 @@ use super::errors::failure;
 use super::{SCHEMA, WRITER};
 
 /// Forward only; the same numbers and names as SQLite's.
-const MIGRATIONS: [(&str, &str); 2] = [
+const MIGRATIONS: [(&str, &str); 3] = [
     ("first walk", include_str!("../../migrations/postgres/0001_first_walk.sql")),
     ("the ground", include_str!("../../migrations/postgres/0002_the_ground.sql")),
+    ("the stranger", include_str!("../../migrations/postgres/0003_the_stranger.sql")),
 ];
 const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;
 

@@ -20,7 +20,9 @@ use domain::probe::Probe;
 use ledger::Seal;
 use ledger::batch::Batch;
 use ledger::query::Query;
-use ledger::store::{Described, Outcome, Store, StoreError, Tx, Written, any_written, apply};
+use ledger::store::{
+    Applied, Described, Outcome, Snapshot, Store, StoreError, Tx, Written, any_written, apply,
+};
 use ledger::table::Table;
 use ledger::value::{Row, Value};
 use sqlx::Connection as _;
@@ -30,7 +32,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::sql;
 use errors::failure;
-use readers::Readers;
+use readers::{Reader, Readers};
 
 const DIALECT: sql::Dialect = sql::Dialect::Postgres;
 /// The schema that holds everything.
@@ -107,7 +109,7 @@ impl PostgresStore {
         seal: &Seal,
         probe: &dyn Probe,
         sent: &mut Vec<Outcome>,
-    ) -> Result<Vec<Outcome>, StoreError> {
+    ) -> Result<Applied, StoreError> {
         let mut writer = self.writer.lock().await;
         // Taken out: whatever breaks, breaks with the connection, and only a good one is put back.
         let mut connection = match writer.take() {
@@ -117,15 +119,15 @@ impl PostgresStore {
         let mut tx = connection.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await.map_err(failure)?;
         let locked = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(WRITER).execute(&mut *tx).await;
         locked.map_err(failure)?;
-        let outcomes = apply(&mut OpenTx(&mut tx), group, seal, probe).await?;
-        if any_written(&outcomes) {
-            sent.clone_from(&outcomes);
+        let applied = apply(&mut OpenTx(&mut tx), group, seal, probe).await?;
+        if any_written(&applied.outcomes) {
+            sent.clone_from(&applied.outcomes);
             tx.commit().await.map_err(failure)?;
         } else {
             tx.rollback().await.map_err(failure)?;
         }
         *writer = Some(connection);
-        Ok(outcomes)
+        Ok(applied)
     }
 }
 
@@ -170,12 +172,7 @@ const fn may_pass(error: &StoreError) -> bool {
 
 #[async_trait]
 impl Store for PostgresStore {
-    async fn transact(
-        &self,
-        group: &[Batch],
-        seal: &Seal,
-        probe: &dyn Probe,
-    ) -> Result<Vec<Outcome>, StoreError> {
+    async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError> {
         let mut sent = Vec::new();
         let mut pauses = PAUSES.iter();
         loop {
@@ -184,7 +181,9 @@ impl Store for PostgresStore {
             let attempt = timeout(ATTEMPT, self.attempt(group, seal, probe, &mut sent)).await;
             let attempt = attempt.map_err(silent)?;
             match (attempt, pauses.next()) {
-                (Ok(outcomes), _) => return Ok(ours(outcomes, &before)),
+                (Ok(Applied { outcomes, after }), _) => {
+                    return Ok(Applied { outcomes: ours(outcomes, &before), after });
+                }
                 (Err(error), Some(pause)) if may_pass(&error) => {
                     if sent.is_empty() {
                         sent = before;
@@ -208,6 +207,18 @@ impl Store for PostgresStore {
         cells::decode_all(query.table, &rows)
     }
 
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError> {
+        // It may be silent for a while, whoever looks; and it ends with its connection.
+        const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \
+                             SET LOCAL idle_in_transaction_session_timeout = 0";
+        let reader = retried(may_pass, || async {
+            let mut reader = self.readers.take().await?;
+            sqlx::raw_sql(BEGIN).execute(&mut reader.connection).await.map_err(failure)?;
+            Ok(reader)
+        });
+        Ok(Box::new(OneMoment(reader.await?)))
+    }
+
     async fn describe(&self) -> Result<Described, StoreError> {
         let mut reader = retried(may_pass, || self.readers.take()).await?;
         let described = migrate::describe(&mut reader.connection).await;
@@ -229,6 +240,17 @@ fn ours(outcomes: Vec<Outcome>, before: &[Outcome]) -> Vec<Outcome> {
         _ => now,
     };
     outcomes.into_iter().zip(before).map(outcome).collect()
+}
+
+struct OneMoment<'a>(Reader<'a>);
+
+#[async_trait]
+impl Snapshot for OneMoment<'_> {
+    async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
+        let (sql, parameters) = sql::select(query, DIALECT);
+        let rows = cells::bind_all(&sql, parameters).fetch_all(&mut self.0.connection).await;
+        cells::decode_all(query.table, &rows.map_err(failure)?)
+    }
 }
 
 struct OpenTx<'a>(&'a mut PgConnection);

@@ -35,7 +35,7 @@ pub(crate) async fn ledger(url: &str) -> Ledger {
 }
 
 pub(crate) fn ledger_on(store: Arc<dyn Store>, probe: Arc<dyn Probe>) -> Ledger {
-    Ledger::start(store, Seal::new(NodeId::from_bits(1), [7; 32]), probe)
+    Ledger::start(store, Seal::for_tests(NodeId::from_bits(1), [7; 32]), probe)
 }
 
 /// A batch with one body and one audit entry that only it has.

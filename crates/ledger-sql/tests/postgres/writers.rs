@@ -216,5 +216,5 @@ async fn a_process_takes_few_connections() {
     }
     assert!(readers.join_all().await.into_iter().all(|consistent| consistent));
     let taken = raw.number(OURS).await;
-    assert!((2..=5).contains(&taken), "{taken}");
+    assert!((1..=5).contains(&taken), "{taken}");
 }

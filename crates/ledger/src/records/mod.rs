@@ -8,6 +8,7 @@ mod access;
 mod agent_task;
 mod audit;
 mod blob;
+mod checkpoint;
 mod commit;
 mod duty;
 mod entity;
@@ -27,6 +28,7 @@ pub use access::Access;
 pub use agent_task::AgentTask;
 pub use audit::{AuditEntry, AuditHead};
 pub use blob::Blob;
+pub use checkpoint::Checkpoint;
 pub use commit::Commit;
 pub use duty::Duty;
 pub use entity::{Entity, EntityKind};
@@ -45,7 +47,7 @@ pub use watermark::Watermark;
 use crate::table::{Record, Table};
 
 /// Every table there is, in the order in which they may be copied.
-pub const TABLES: [&Table; 19] = [
+pub const TABLES: [&Table; 20] = [
     Commit::TABLE,
     Blob::TABLE,
     Salt::TABLE,
@@ -65,4 +67,5 @@ pub const TABLES: [&Table; 19] = [
     ToolCall::TABLE,
     AuditEntry::TABLE,
     AuditHead::TABLE,
+    Checkpoint::TABLE,
 ];

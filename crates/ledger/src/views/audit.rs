@@ -1,58 +1,197 @@
+use std::ops::ControlFlow;
+
 use domain::id::{NodeId, OriginId};
 
-use crate::chain::{Fault, Walk};
+use crate::chain::{Exported, Gap, Ledgers, Link, Pinned, StreamVerdict, Verification, Verifier};
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
-use crate::records::{AuditEntry, AuditHead, Commit};
-use crate::store::StoreError;
+use crate::records::{
+    Access, AgentTask, AuditEntry, AuditHead, Checkpoint, Commit, Duty, Event, TaskStep, ToolCall,
+};
+use crate::store::{Snapshot, StoreError};
+use crate::table::Record;
+use crate::value::{Ref, Value};
 
-/// Entries read at once while walking.
-const PAGE: u32 = 4_096;
-
-/// What `verify` found, stream by stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verification {
-    pub streams: Vec<StreamVerdict>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StreamVerdict {
-    pub stream: NodeId,
-    /// Entries that were walked without a fault.
-    pub entries: u64,
-    /// The first thing that is wrong, if anything is.
-    pub fault: Option<Fault>,
-}
-
-impl Verification {
-    #[must_use]
-    pub fn is_consistent(&self) -> bool {
-        self.streams.iter().all(|stream| stream.fault.is_none())
-    }
-}
+/// Rows read at once.
+const PAGE: u32 = 2_048;
 
 impl Ledger {
-    /// Walks every stream from its beginning to its sealed tip. Others may write meanwhile.
+    /// # Errors
+    /// As [`Ledger::examine_audit`].
+    pub async fn verify_audit(&self) -> Result<Verification, StoreError> {
+        Ok(self.examine_audit(None, false).await?.0)
+    }
+
+    /// Walks every stream from its beginning to its sealed tip, and every checkpoint; if it is to be complete, compares
+    /// the entries with what was done. Others may write meanwhile: it is the record as it was at one moment.
     ///
     /// # Errors
-    /// If the database cannot be read; a fault in the chain is a result, not an error.
-    pub async fn verify_audit(&self) -> Result<Verification, StoreError> {
-        let heads: Vec<AuditHead> = self.select(Select::all()).await?;
+    /// If the database or a secret cannot be read; a fault in the chain is a result, not an error.
+    pub async fn examine_audit(
+        &self,
+        pinned: Option<&Pinned>,
+        complete: bool,
+    ) -> Result<(Verification, Vec<Gap>), StoreError> {
+        let mut ledgers = complete.then(Ledgers::default);
+        let seal = self.seal();
+        // What stands outside is read first: the database may be ahead of it, never behind.
+        let tip = seal.vault().tip()?;
+        let outside = outside(&seal.vault().checkpoints()?)?;
+        let mut snapshot = self.snapshot().await?;
+        let checkpoints: Vec<Checkpoint> = all(&mut *snapshot, Select::all().ascending("epoch")).await?;
+        let heads: Vec<AuditHead> = all(&mut *snapshot, Select::all()).await?;
+        let own = seal.stream();
+        let own_head = heads.iter().find(|head| head.stream == own);
+        let mut verifier = Verifier::new(&checkpoints, &outside, pinned);
+        let has_written = !all(&mut *snapshot, Select::<Commit>::all().limit(1)).await?.is_empty();
+        if own_head.is_some() || has_written {
+            verifier.compare_keys(seal, own_head, pinned)?;
+        }
+
         // A stream whose head row was deleted still has its first entry.
-        let firsts: Vec<AuditEntry> = self.select(Select::by("seq", &1_u64)).await?;
+        let firsts: Vec<AuditEntry> = all(&mut *snapshot, Select::by("seq", &1_u64)).await?;
         let mut names: Vec<NodeId> = heads.iter().map(|head| head.stream).collect();
-        names.extend(firsts.iter().map(|entry| entry.stream));
-        let own = self.seal().stream();
-        if !names.contains(&own) && self.has_written().await? {
+        names.extend(firsts.iter().map(|entry| entry.stream).chain(verifier.streams()));
+        if has_written || tip.is_some() {
             names.push(own);
         }
         names.sort();
         names.dedup();
         let mut streams = Vec::with_capacity(names.len());
         for stream in names {
-            streams.push(self.verify_stream(stream, Walk::FROM_GENESIS).await?);
+            let mut walk = verifier.walk(stream);
+            walk.expect(tip.filter(|_| stream == own));
+            each_link(&mut *snapshot, stream, 0, |link| {
+                match link {
+                    Some(link) => {
+                        walk.step(link);
+                        ledgers.iter_mut().for_each(|ledgers| ledgers.entry(link));
+                    }
+                    None => walk.stumble(),
+                }
+                ControlFlow::Continue(())
+            })
+            .await?;
+            let head = heads.iter().find(|head| head.stream == stream);
+            streams.push(walk.end(Some((head, seal)))?);
         }
-        Ok(Verification { streams })
+        let gaps = match ledgers {
+            Some(ledgers) => compare(&mut *snapshot, ledgers).await?,
+            None => Vec::new(),
+        };
+        Ok((verifier.finish(streams), gaps))
+    }
+
+    /// Shows that an entry leads to the sealed tip of its stream, by way of the checkpoints after it.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn verify_from(&self, entry: &AuditEntry) -> Result<StreamVerdict, StoreError> {
+        let seal = self.seal();
+        let outside = outside(&seal.vault().checkpoints()?)?;
+        let mut snapshot = self.snapshot().await?;
+        let checkpoints: Vec<Checkpoint> = all(&mut *snapshot, Select::all().ascending("epoch")).await?;
+        let heads: Vec<AuditHead> = all(&mut *snapshot, Select::by("stream", &entry.stream)).await?;
+        let verifier = Verifier::new(&checkpoints, &outside, None);
+        let mut walk = verifier.walk(entry.stream);
+        let before = entry.seq.saturating_sub(1);
+        walk.skip_to(before, entry.prev_hash);
+        each_link(&mut *snapshot, entry.stream, before, |link| {
+            match link {
+                Some(link) => walk.step(link),
+                None => walk.stumble(),
+            }
+            ControlFlow::Continue(())
+        })
+        .await?;
+        let mut verdict = walk.end(Some((heads.first(), seal)))?;
+        verdict.faults.extend(verifier.finish(Vec::new()).faults);
+        Ok(verdict)
+    }
+
+    /// What has been written since the last checkpoint: how many entries, and whether they hang together.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn verify_since_checkpoint(&self) -> Result<StreamVerdict, StoreError> {
+        let own = self.seal().stream();
+        let last = self.last_checkpoint().await?.and_then(|last| last.statement());
+        let signed = last.and_then(|last| last.heads.into_iter().find(|head| head.stream == own));
+        let (seq, hash) = signed.map_or((0, domain::Digest::ZERO), |head| (head.seq, head.hash));
+        let mut snapshot = self.snapshot().await?;
+        let heads: Vec<AuditHead> = all(&mut *snapshot, Select::by("stream", &own)).await?;
+        let verifier = Verifier::new(&[], &[], None);
+        let mut walk = verifier.walk(own);
+        walk.skip_to(seq, hash);
+        each_link(&mut *snapshot, own, seq, |link| {
+            match link {
+                Some(link) => walk.step(link),
+                None => walk.stumble(),
+            }
+            ControlFlow::Continue(())
+        })
+        .await?;
+        Ok(walk.end(Some((heads.first(), self.seal())))?)
+    }
+
+    /// Every checkpoint, oldest first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn checkpoints(&self) -> Result<Vec<Checkpoint>, StoreError> {
+        self.select(Select::all().ascending("epoch")).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn last_checkpoint(&self) -> Result<Option<Checkpoint>, StoreError> {
+        self.first(Select::all().descending("epoch")).await
+    }
+
+    /// The epoch whose checkpoint was the first to sign this entry.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn signed_by(&self, stream: NodeId, seq: u64) -> Result<Option<u64>, StoreError> {
+        let signs = |checkpoint: &Checkpoint| {
+            let heads = checkpoint.statement().map(|statement| statement.heads).unwrap_or_default();
+            heads.iter().any(|head| head.stream == stream && head.seq >= seq)
+        };
+        Ok(self.checkpoints().await?.iter().find(|checkpoint| signs(checkpoint)).map(|first| first.epoch))
+    }
+
+    /// How far the chain of this house has come.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn audit_head(&self) -> Result<Option<AuditHead>, StoreError> {
+        self.first(Select::by("stream", &self.seal().stream())).await
+    }
+
+    /// The whole record as lines of JSON, as it stands: what it is, every checkpoint, every entry.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn export_audit(
+        &self,
+        mut write: impl FnMut(String) -> ControlFlow<()> + Send,
+    ) -> Result<(), StoreError> {
+        let mut snapshot = self.snapshot().await?;
+        let checkpoints: Vec<Checkpoint> = all(&mut *snapshot, Select::all().ascending("epoch")).await?;
+        let heads: Vec<AuditHead> = all(&mut *snapshot, Select::all().ascending("stream")).await?;
+        let mut beginning =
+            [Exported::title()].into_iter().chain(checkpoints.iter().map(Exported::checkpoint));
+        let mut flow = beginning.try_for_each(&mut write);
+        for head in heads {
+            if flow.is_continue() {
+                each_link(&mut *snapshot, head.stream, 0, |link| {
+                    flow = link.map_or(ControlFlow::Continue(()), |link| write(Exported::entry(link)));
+                    flow
+                })
+                .await?;
+            }
+        }
+        Ok(())
     }
 
     /// The stream of the house that began this database, if it is not this one.
@@ -63,57 +202,6 @@ impl Ledger {
         let heads: Vec<AuditHead> = self.select(Select::all()).await?;
         let own = self.seal().stream();
         Ok(heads.first().map(|head| head.stream).filter(|_| heads.iter().all(|head| head.stream != own)))
-    }
-
-    async fn has_written(&self) -> Result<bool, StoreError> {
-        Ok(self.first(Select::<Commit>::all()).await?.is_some())
-    }
-
-    /// Shows that this entry leads to the sealed tip of its stream.
-    ///
-    /// # Errors
-    /// If the database cannot be read.
-    pub async fn verify_from(&self, entry: &AuditEntry) -> Result<StreamVerdict, StoreError> {
-        self.verify_stream(entry.stream, Walk::from(entry)).await
-    }
-
-    /// The head is read after the entries. It moves in the same transaction as they do, so a head that is behind what
-    /// was walked is a fault, and one that is ahead means that there is more to walk.
-    async fn verify_stream(&self, stream: NodeId, mut walk: Walk) -> Result<StreamVerdict, StoreError> {
-        let before = walk.seq();
-        let fault = loop {
-            let fault = self.walk_on(stream, &mut walk).await?;
-            let walked = walk.seq();
-            let head = self.first(Select::<AuditHead>::by("stream", &stream)).await?;
-            let ahead = head.as_ref().is_some_and(|head| head.seq > walked);
-            // Entries that the head counts are durable with it: if they are not there now, they are missing.
-            let grew = ahead && self.entry(stream, walked + 1).await?.is_some();
-            match (fault, &head) {
-                (Some(fault), _) => break Some(fault),
-                (None, _) if grew => {}
-                (None, None) if walked == 0 => break Some(Fault::Gone),
-                (None, head) => break walk.end(head.as_ref(), self.seal()).err(),
-            }
-        };
-        Ok(StreamVerdict { stream, entries: walk.seq() - before, fault })
-    }
-
-    async fn entry(&self, stream: NodeId, seq: u64) -> Result<Option<AuditEntry>, StoreError> {
-        self.first(Select::by("stream", &stream).filter("seq", Op::Eq, &seq)).await
-    }
-
-    /// Every entry that is there now.
-    async fn walk_on(&self, stream: NodeId, walk: &mut Walk) -> Result<Option<Fault>, StoreError> {
-        loop {
-            let select = Select::<AuditEntry>::by("stream", &stream).filter("seq", Op::Gt, &walk.seq());
-            let page = self.select(select.ascending("seq").limit(PAGE)).await?;
-            if page.is_empty() {
-                return Ok(None);
-            }
-            if let Some(fault) = page.iter().find_map(|entry| walk.step(entry).err()) {
-                return Ok(Some(fault));
-            }
-        }
     }
 
     /// What was recorded about one thing, among all that followed from the same origin.
@@ -135,4 +223,78 @@ impl Ledger {
         entries.reverse();
         Ok(entries)
     }
+}
+
+fn outside(lines: &[String]) -> Result<Vec<Checkpoint>, StoreError> {
+    let read = |line: &String| {
+        Checkpoint::from_line(line)
+            .map_err(|error| StoreError::Vault(format!("a line of the checkpoints is unreadable: {error}")))
+    };
+    lines.iter().map(read).collect()
+}
+
+async fn all<T: Record>(snapshot: &mut dyn Snapshot, select: Select<T>) -> Result<Vec<T>, StoreError> {
+    let rows = snapshot.select(&select.query).await?;
+    rows.into_iter().map(|row| T::from_row(row).map_err(StoreError::from)).collect()
+}
+
+/// Visits the entries of a stream after this one, in order; nothing for a row that is no entry.
+async fn each_link(
+    snapshot: &mut dyn Snapshot,
+    stream: NodeId,
+    after: u64,
+    mut visit: impl FnMut(Option<&Link<'_>>) -> ControlFlow<()> + Send,
+) -> Result<(), StoreError> {
+    let mut last = after;
+    loop {
+        let select = Select::<AuditEntry>::by("stream", &stream).filter("seq", Op::Gt, &last);
+        let (mut rows, mut stopped) = (0, false);
+        let mut take = |cells: &[Ref<'_>]| {
+            rows += 1;
+            if let Some(Ref::Int(seq)) = cells.get(1) {
+                last = u64::try_from(*seq).unwrap_or(last + 1);
+            }
+            stopped |= visit(Link::of(cells).as_ref()).is_break();
+        };
+        snapshot.scan(&select.ascending("seq").limit(PAGE).query, &mut take).await?;
+        if rows < PAGE || stopped {
+            return Ok(());
+        }
+    }
+}
+
+/// Visits every record of a table in the order of a column that is unique.
+async fn each<T: Record>(
+    snapshot: &mut dyn Snapshot,
+    column: &'static str,
+    mut visit: impl FnMut(&T) + Send,
+) -> Result<(), StoreError> {
+    let at = T::TABLE.position(column).unwrap_or(0);
+    let mut after: Option<Value> = None;
+    loop {
+        let select = Select::<T>::all();
+        let select = match &after {
+            Some(value) => select.filter_value(column, Op::Gt, value.clone()),
+            None => select,
+        };
+        let rows = snapshot.select(&select.ascending(column).limit(PAGE).query).await?;
+        after = rows.last().and_then(|row| row.get(at).cloned());
+        let last = rows.len() < PAGE as usize;
+        for row in rows {
+            visit(&T::from_row(row)?);
+        }
+        if last {
+            return Ok(());
+        }
+    }
+}
+
+async fn compare(snapshot: &mut dyn Snapshot, mut ledgers: Ledgers) -> Result<Vec<Gap>, StoreError> {
+    each::<Event>(snapshot, "seq", |event| ledgers.event(event)).await?;
+    each::<Access>(snapshot, "id", |access| ledgers.admission(access)).await?;
+    each::<ToolCall>(snapshot, "id", |call| ledgers.call(call)).await?;
+    each::<TaskStep>(snapshot, "seq", |step| ledgers.step(step)).await?;
+    each::<AgentTask>(snapshot, "task_id", |task| ledgers.task(task)).await?;
+    each::<Duty>(snapshot, "name", |duty| ledgers.duty(duty)).await?;
+    Ok(ledgers.finish())
 }

@@ -7,5 +7,4 @@ mod ids;
 mod people;
 mod tasks;
 
-pub use audit::{StreamVerdict, Verification};
 pub use ids::Found;

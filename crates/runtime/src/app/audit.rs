@@ -1,27 +1,105 @@
-//! The audit: verified and listed.
+//! The audit: verified, listed, exported, anchored.
+
+use std::io;
+use std::ops::ControlFlow;
 
 use domain::id::NodeId;
 use domain::{Digest, Time, Trust};
+use ledger::Entry;
+use ledger::chain::{Exported, Fault, Gap, NotAnExport, Pinned, PublicKey, Verification, Word};
 use ledger::records::AuditEntry;
 use serde::Serialize;
+use serde_json::json;
 
 use super::App;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
+
+/// What is to be checked beyond the chain itself.
+#[derive(Clone, Debug, Default)]
+pub struct Check {
+    /// What somebody has kept elsewhere, to compare with.
+    pub pinned: Option<Pinned>,
+    /// Whether every effect has its entry, and every entry its effect.
+    pub complete: bool,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AuditReport {
-    /// Without a pinned root nobody can say more than this: whoever owns the machine could have begun again.
-    pub consistent: bool,
+    /// `intact` against something pinned; `consistent` without, because whoever owns the machine could have begun
+    /// again; or `broken`.
+    pub verdict: Word,
     pub entries: u64,
+    /// How many of them a checkpoint has signed.
+    pub signed: u64,
+    pub checkpoints: u64,
+    /// When the last of them was signed.
+    pub last_checkpoint: Option<Time>,
+    /// The public key that the chain began with.
+    pub root: Option<PublicKey>,
     pub streams: Vec<StreamReport>,
+    /// Everything that is wrong, in words.
+    pub faults: Vec<String>,
+    /// How many more faults there are.
+    pub more: u64,
+    /// What has no counterpart; only if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gaps: Option<Vec<String>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StreamReport {
     pub stream: NodeId,
     pub entries: u64,
-    /// The first thing that is wrong.
-    pub fault: Option<String>,
+    pub signed: u64,
+}
+
+impl AuditReport {
+    fn new(verification: &Verification, gaps: Option<&[Gap]>) -> Self {
+        let fault = |(stream, fault): (Option<NodeId>, &Fault)| match stream {
+            Some(stream) if verification.streams.len() > 1 => format!("{fault} (stream {stream})"),
+            _ => fault.to_string(),
+        };
+        let streams = verification.streams.iter().map(|verdict| StreamReport {
+            stream: verdict.stream,
+            entries: verdict.entries,
+            signed: verdict.signed.min(verdict.entries),
+        });
+        let streams: Vec<StreamReport> = streams.collect();
+        Self {
+            verdict: verification.word,
+            entries: verification.entries(),
+            signed: streams.iter().map(|stream| stream.signed).sum(),
+            checkpoints: verification.checkpoints,
+            last_checkpoint: verification.signed_at,
+            root: verification.root,
+            streams,
+            faults: verification.all_faults().map(fault).collect(),
+            more: verification.streams.iter().map(|stream| stream.more).sum(),
+            gaps: gaps.map(|gaps| gaps.iter().map(ToString::to_string).collect()),
+        }
+    }
+
+    /// Whether nothing is wrong with the chain.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.verdict != Word::Broken
+    }
+
+    /// What is wrong, if anything is.
+    #[must_use]
+    pub fn problem(&self) -> Option<Problem> {
+        if let Some(first) = self.faults.first() {
+            let others = self.faults.len() as u64 - 1 + self.more;
+            let others = if others == 0 { String::new() } else { format!(", and {others} more") };
+            let what = format!("the audit is broken: {first}{others}");
+            return Some(Problem::new(Code::AUDIT_BROKEN, what).remedy("regent explain R1001"));
+        }
+        let gaps = self.gaps.as_deref().unwrap_or_default();
+        let first = gaps.first()?;
+        let others = if gaps.len() == 1 { String::new() } else { format!(", and {} more", gaps.len() - 1) };
+        let what = format!("the audit is not complete: {first}{others}");
+        Some(Problem::new(Code::INCOMPLETE, what).remedy("regent explain R1009"))
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -37,22 +115,37 @@ pub struct AuditLine {
     pub detail: serde_json::Value,
 }
 
+/// A copy of the checkpoints that lies elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Anchored {
+    pub to: String,
+    pub checkpoints: u64,
+    pub entries: u64,
+    pub root: Option<PublicKey>,
+}
+
 impl App {
     /// # Errors
     /// If the ledger cannot be read; a broken chain is a report.
-    pub async fn audit_verify(&self) -> Result<AuditReport, Problem> {
-        let verification = self.ledger().await?.verify_audit().await?;
-        let consistent = verification.is_consistent();
-        let streams: Vec<StreamReport> = verification
-            .streams
-            .into_iter()
-            .map(|verdict| StreamReport {
-                stream: verdict.stream,
-                entries: verdict.entries,
-                fault: verdict.fault.map(|fault| fault.to_string()),
-            })
-            .collect();
-        Ok(AuditReport { consistent, entries: streams.iter().map(|stream| stream.entries).sum(), streams })
+    pub async fn audit_verify(&self, check: &Check) -> Result<AuditReport, Problem> {
+        let (verification, gaps) =
+            self.ledger().await?.examine_audit(check.pinned.as_ref(), check.complete).await?;
+        Ok(AuditReport::new(&verification, check.complete.then_some(&gaps)))
+    }
+
+    /// Verifies an export, as a stranger would: without anything of the house.
+    ///
+    /// # Errors
+    /// If it is no export.
+    pub fn audit_verify_export(
+        &self,
+        lines: impl Iterator<Item = io::Result<String>>,
+        pinned: Option<&Pinned>,
+    ) -> Result<AuditReport, Problem> {
+        let not_one = |error: NotAnExport| {
+            Problem::new(Code::EXPORT, format!("this is no export of an audit: {error}"))
+        };
+        Ok(AuditReport::new(&Exported::verify(lines, pinned).map_err(not_one)?, None))
     }
 
     /// The newest entries, oldest of them first.
@@ -62,10 +155,75 @@ impl App {
     pub async fn audit_list(&self, limit: u32) -> Result<Vec<AuditLine>, Problem> {
         Ok(self.ledger().await?.audit_tail(limit).await?.into_iter().map(line).collect())
     }
+
+    /// The whole record, line by line, for somebody who need not trust this program. It is signed first, so that
+    /// nothing in it hangs in the air, unless it is wanted as it is.
+    ///
+    /// # Errors
+    /// If the ledger fails, or a line could not be written.
+    pub async fn audit_export(
+        &self,
+        as_it_is: bool,
+        mut write: impl FnMut(&str) -> io::Result<()> + Send,
+    ) -> Result<u64, Problem> {
+        if !as_it_is {
+            self.sign("audit.exported").await?;
+        }
+        let (mut lines, mut failed) = (0, None);
+        let write = |line: String| match write(&line) {
+            Ok(()) => {
+                lines += 1;
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        };
+        self.ledger().await?.export_audit(write).await?;
+        match failed {
+            None => Ok(lines),
+            Some(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(lines),
+            Some(error) => Err(Problem::new(Code::OUTPUT, format!("the export cannot be written: {error}"))),
+        }
+    }
+
+    /// Copies the checkpoints to where whoever takes this machine does not reach, after signing once more.
+    ///
+    /// # Errors
+    /// If the ledger fails, the copy cannot be written, or what lies there already is not the beginning of ours.
+    pub async fn audit_anchor(&self, to: &str) -> Result<Anchored, Problem> {
+        self.sign("audit.anchored").await?;
+        let ledger = self.ledger().await?;
+        let checkpoints = ledger.checkpoints().await?;
+        let lines: Vec<String> =
+            checkpoints.iter().filter_map(|checkpoint| checkpoint.to_line().ok()).collect();
+        let to = self.parts.host.keep_anchor(to, ledger.seal().stream(), &lines)?;
+        let statement = |at: Option<&ledger::records::Checkpoint>| at.and_then(|known| known.statement());
+        let last = statement(checkpoints.last());
+        Ok(Anchored {
+            to,
+            checkpoints: lines.len() as u64,
+            entries: last.map_or(0, |last| last.heads.iter().map(|head| head.seq).sum()),
+            root: statement(checkpoints.first()).map(|first| first.public),
+        })
+    }
+
+    /// Signs a checkpoint now, with an entry that says what for.
+    async fn sign(&self, kind: &str) -> Result<(), Problem> {
+        let desk = self.desk().await?;
+        let mut batch = desk.batch();
+        let stream = desk.ledger.seal().stream();
+        let mut entry = Entry::of_house(kind, stream.to_string(), desk.now(), json!({}));
+        entry.actor = "owner".into();
+        batch.audit(entry).end_epoch();
+        desk.ledger.commit(batch).await?;
+        Ok(())
+    }
 }
 
 pub(super) fn line(entry: AuditEntry) -> AuditLine {
-    let full: Option<ledger::Entry> = serde_json::from_slice(&entry.bytes).ok();
+    let full: Option<Entry> = serde_json::from_slice(&entry.bytes).ok();
     let AuditEntry { stream, seq, at, kind, actor, subject, trust, hash, .. } = entry;
     AuditLine {
         stream,

@@ -3,7 +3,7 @@
 use domain::task::Status;
 use serde::Serialize;
 
-use super::{App, AuditReport};
+use super::{App, AuditReport, Check};
 use crate::host::{Finding, Furnished, State};
 use crate::problem::{Code, Problem, page};
 use crate::settings::Settings;
@@ -51,7 +51,7 @@ impl App {
                 "" => house.database().display().to_string(),
                 url => crate::settings::without_password(url),
             },
-            keys: house.keys().display().to_string(),
+            keys: house.vault(!self.parts.settings.get("database.url").is_empty()).keys.display().to_string(),
         }
     }
 
@@ -106,7 +106,7 @@ impl App {
             unfinished,
             today: today.len(),
             stopped_today,
-            audit: self.audit_verify().await?,
+            audit: self.audit_verify(&Check::default()).await?,
             warnings: warnings.collect(),
         })
     }
@@ -162,12 +162,11 @@ impl App {
         };
         let mut findings = vec![ok("ledger", described.what)];
         findings.extend(described.warnings.into_iter().map(warn));
-        let audit = match self.audit_verify().await {
-            Ok(report) if report.consistent => ok("audit", format!("{} entries, consistent", report.entries)),
-            Ok(report) => {
-                let fault = report.streams.into_iter().find_map(|stream| stream.fault).unwrap_or_default();
-                bad("audit", Problem::new(Code::AUDIT_BROKEN, fault))
-            }
+        let audit = match self.audit_verify(&Check::default()).await {
+            Ok(report) => match report.problem() {
+                None => ok("audit", format!("{} entries, {}", report.entries, report.verdict)),
+                Some(problem) => bad("audit", problem),
+            },
             Err(problem) => bad("audit", problem),
         };
         findings.push(audit);

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use domain::probe::Probe;
 use domain::{Clock, IdSource};
 use ledger::Ledger;
+use ledger::chain::PublicKey;
 use tokio::sync::OnceCell;
 
 use crate::bus::Bus;
@@ -28,7 +29,7 @@ use crate::pipeline::{Desk, Driven};
 use crate::problem::Problem;
 use crate::settings::Settings;
 
-pub use audit::{AuditLine, AuditReport, StreamReport};
+pub use audit::{Anchored, AuditLine, AuditReport, Check, StreamReport};
 pub use bus::bus_events;
 pub use events::{BadLine, EventLine, Receipt, WatermarkLine};
 pub use house::{Diagnosis, Explained, Paths, StatusReport};
@@ -102,6 +103,23 @@ impl App {
     /// If the ledger fails; that a duty failed is a line.
     pub async fn tick(&self) -> Result<Vec<DutyLine>, Problem> {
         duties::tick(&self.desk().await?, &*self.parts.host).await
+    }
+
+    #[must_use]
+    pub fn now(&self) -> domain::Time {
+        self.parts.clock.now()
+    }
+
+    /// The audit's root, if this process has set up the house: it is to be shown, once.
+    #[must_use]
+    pub fn new_root(&self) -> Option<PublicKey> {
+        self.parts.host.new_root()
+    }
+
+    /// Whether this process found the audit damaged, and went on in a new epoch.
+    #[must_use]
+    pub fn healed(&self) -> bool {
+        self.ledger.get().is_some_and(|ledger| ledger.healed())
     }
 
     /// How many durable transactions this process has waited for.

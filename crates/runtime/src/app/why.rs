@@ -228,12 +228,17 @@ impl App {
         } else {
             format!("audit {} to {}", first.seq, last.seq)
         };
-        let text = match &verdict.fault {
-            None => format!("{range} consistent, sealed tip at {}", first.seq + verdict.entries - 1),
+        let text = match verdict.faults.first() {
             Some(fault) => format!("{range} BROKEN: {fault}"),
+            None if verdict.signed >= last.seq => {
+                let signed = ledger.signed_by(last.stream, last.seq).await?;
+                let signed = signed.map_or_else(String::new, |epoch| format!(", checkpoint {epoch} signed"));
+                format!("{range} consistent{signed}")
+            }
+            None => format!("{range} consistent, sealed; no checkpoint has signed it yet"),
         };
         Ok(Proof {
-            consistent: verdict.fault.is_none(),
+            consistent: verdict.faults.is_empty(),
             text,
             entries: entries.into_iter().map(line).collect(),
         })

@@ -9,13 +9,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use broker::{Asker, Broker, Context, Finished, Late, Pending, Prepared, Registry};
-use domain::Time;
 use domain::ask::{Ask, Reply};
 use domain::call::Call;
 use domain::event::Direction;
 use domain::id::IdentityId;
 use domain::task::{FinalResult, Status};
+use domain::{Digest, Time};
 use engine::task::{DELIVER, Effect, Input, Opening, Ruling, Step, Task};
+use ledger::chain::journal_of;
 use ledger::records::{Blob, CallStatus, Event, Lease, Salt};
 use ledger::value::Seq;
 use ledger::{Batch, Entry, Receipt};
@@ -90,6 +91,8 @@ pub(crate) struct Driver {
     pending: Vec<Pending>,
     /// Steps that are in the batch and not durable yet.
     unseen: Vec<Step>,
+    /// The names of all steps' bodies: what the journal comes to is part of the record when the task ends.
+    bodies: Vec<Digest>,
 }
 
 /// What became of the calls of one round.
@@ -125,7 +128,9 @@ impl Driver {
         let mut batch = setting.desk.batch();
         batch.audit(entry(task.opening(), "task.taken_over", now, json!({ "epoch": setting.held.epoch })));
         let started_at = task.opened_at();
+        let written = setting.desk.ledger.steps(task.id()).await?;
         let mut driver = Self::new(setting, task, batch, started_at)?;
+        driver.bodies.extend(written.iter().map(|step| step.body));
         driver.feed(Input::TakenOver)?;
         driver.settle_unknown().await?;
         Ok(driver)
@@ -141,7 +146,20 @@ impl Driver {
         };
         let (waiting, pending, unseen) = (VecDeque::new(), Vec::new(), Vec::new());
         let (leased_until, beats) = (started_at, 0);
-        Ok(Self { setting, broker, task, started_at, leased_until, beats, batch, waiting, pending, unseen })
+        let bodies = Vec::new();
+        Ok(Self {
+            setting,
+            broker,
+            task,
+            started_at,
+            leased_until,
+            beats,
+            batch,
+            waiting,
+            pending,
+            unseen,
+            bodies,
+        })
     }
 
     /// Until the task is over. If this future is dropped, everything that is durable stays, and `resume` goes on.
@@ -294,13 +312,14 @@ impl Driver {
     }
 
     fn journal(&mut self, step: Step) -> Result<(), Problem> {
-        journal::enter(
+        let body = journal::enter(
             &step,
             self.task.opening(),
             self.setting.held.epoch,
             &self.setting.salt,
             &mut self.batch,
         )?;
+        self.bodies.push(body);
         self.waiting.extend(step.effects.iter().cloned());
         self.unseen.push(step);
         Ok(())
@@ -314,8 +333,10 @@ impl Driver {
         self.batch.put(&projection).put(&lease);
         if self.task.status() != Status::Running {
             let directive = self.task.result().map(|result| result.directive);
-            let detail =
-                json!({ "status": self.task.status(), "directive": directive, "steps": self.task.steps() });
+            let detail = json!({
+                "status": self.task.status(), "directive": directive, "steps": self.task.steps(),
+                "journal": journal_of(&self.bodies),
+            });
             self.batch.audit(entry(self.task.opening(), "task.ended", now, detail));
         }
         let mut next = self.setting.desk.batch();

@@ -2,7 +2,7 @@
 
 use domain::id::TaskId;
 use domain::task::Status;
-use domain::{Time, canonical};
+use domain::{Digest, Time, canonical};
 use engine::task::{Input, Opening, Step, Task};
 use ledger::records::{AgentTask, Blob, Event, Reason, Salt, TaskStep};
 use ledger::value::Seq;
@@ -11,14 +11,14 @@ use ledger::{Batch, Ledger};
 use crate::problem::{Code, Problem};
 use policy::admit::MAIN;
 
-/// Enters one step: its body as a blob of the person it belongs to, its reasons, its row.
+/// Enters one step: its body as a blob of the person it belongs to, its reasons, its row. Returns the body's name.
 pub(super) fn enter(
     step: &Step,
     opening: &Opening,
     epoch: u64,
     salt: &Salt,
     batch: &mut Batch,
-) -> Result<(), Problem> {
+) -> Result<Digest, Problem> {
     let bytes = canonical::bytes(step).map_err(Problem::internal)?;
     let body = Blob::personal(bytes, salt);
     let row = TaskStep { seq: Seq(None), task: opening.task, n: step.n, epoch, body: body.hash, at: step.at };
@@ -37,7 +37,7 @@ pub(super) fn enter(
             at: step.at,
         });
     }
-    Ok(())
+    Ok(body.hash)
 }
 
 /// The task as the board shows it; a projection, written with every batch.

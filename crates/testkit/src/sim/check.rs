@@ -8,7 +8,7 @@ use domain::probe::Silent;
 use domain::task::{FinalResult, Status};
 use domain::{Clock as _, Digest};
 use engine::task::{Step, Task};
-use ledger::chain::Walk;
+use ledger::chain::{Link, Standing, Walk};
 use ledger::records::{
     Access, AgentTask, AuditEntry, AuditHead, CallStatus, Event, Lease, TaskStep, ToolCall,
 };
@@ -69,7 +69,7 @@ struct Folded {
 }
 
 pub(super) fn seal() -> Seal {
-    Seal::new(NodeId::from_bits(1), [7; 32])
+    Seal::for_tests(NodeId::from_bits(1), [7; 32])
 }
 
 impl Observer {
@@ -84,7 +84,7 @@ impl Observer {
             ledger,
             alive,
             clock,
-            walk: Walk::FROM_GENESIS,
+            walk: Walk::default(),
             entries: Vec::new(),
             started: BTreeMap::new(),
             ran: BTreeMap::new(),
@@ -251,14 +251,25 @@ impl Observer {
         let stream = seal().stream();
         let new = Select::<AuditEntry>::by("stream", &stream).filter("seq", Op::Gt, &self.walk.seq());
         for entry in self.ask(self.ledger.select(new.ascending("seq")))? {
-            self.walk.step(&entry).map_err(|fault| broken(&fault))?;
+            let row = entry.row();
+            let cells: Vec<_> = row.iter().map(ledger::value::Value::look).collect();
+            let link = Link::of(&cells).ok_or_else(|| broken(&"a row is no entry"))?;
+            self.walk.step(&link).map_err(|fault| broken(&fault))?;
             self.entries.push(entry.hash);
             if entry.kind == "call.started" {
                 *self.started.entry(entry.subject).or_default() += 1;
             }
         }
         let head = self.ask(self.ledger.first(Select::<AuditHead>::by("stream", &stream)))?;
-        self.walk.end(head.as_ref(), &seal()).map_err(|fault| broken(&fault))
+        let end = (self.walk.seq(), self.walk.hash());
+        match head {
+            None if end.0 == 0 => Ok(()),
+            Some(head) if (head.seq, head.hash) != end => {
+                Err(broken(&"the head does not name the last entry"))
+            }
+            Some(head) if matches!(seal().standing(&head), Ok(Standing::Ours)) => Ok(()),
+            _ => Err(broken(&"the head is not sealed by this house")),
+        }
     }
 
     /// From genesis to the tip, and no entry and no event has changed since it was first seen.

@@ -11,7 +11,7 @@ use ledger::records::Lease;
 use ledger::store::Described;
 use ledger::table::Record as _;
 use ledger::value::Row;
-use ledger::{Batch, Outcome, Refusal, Seal, Select, Store, StoreError, Written};
+use ledger::{Applied, Batch, Outcome, Refusal, Seal, Select, Snapshot, Store, StoreError, Written};
 use tokio::sync::oneshot;
 
 use super::dice::Dice;
@@ -156,24 +156,22 @@ impl Flaky {
 
 #[async_trait]
 impl Store for Flaky {
-    async fn transact(
-        &self,
-        group: &[Batch],
-        seal: &Seal,
-        probe: &dyn Probe,
-    ) -> Result<Vec<Outcome>, StoreError> {
+    async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError> {
         self.gates.wait(Gate::Write).await?;
         let mut held = Vec::with_capacity(group.len());
         for batch in group {
             held.push(if group.len() == 1 { Some(self.holds(batch).await?) } else { None });
         }
-        let outcomes = self.inner.transact(group, seal, probe).await?;
+        let applied = self.inner.transact(group, seal, probe).await?;
         let written = |outcome: &Outcome| outcome.clone().map(|_: Written| ());
-        let writes =
-            outcomes.iter().zip(held).map(|(outcome, held)| Write { outcome: written(outcome), held });
+        let writes = applied
+            .outcomes
+            .iter()
+            .zip(held)
+            .map(|(outcome, held)| Write { outcome: written(outcome), held });
         self.facts.add(Fact::Wrote(writes.collect()));
         self.gates.wait(Gate::Acknowledge).await?;
-        Ok(outcomes)
+        Ok(applied)
     }
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
@@ -182,6 +180,10 @@ impl Store for Flaky {
             self.gates.wait(Gate::Select(query.table.name)).await?;
         }
         self.inner.select(query).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError> {
+        self.inner.snapshot().await
     }
 
     async fn upkeep(&self) -> Result<(), StoreError> {

@@ -75,6 +75,7 @@ pub(super) fn play(folder: &Path, seed: u64, setup: Setup) -> Run {
         alive: Arc::default(),
         shown: Arc::default(),
         folder,
+        vault: Arc::new(ledger::chain::MemoryVault::new([7; 32])),
     };
     let observer = Observer::new(bare, Arc::clone(&ground.alive), Arc::clone(&ground.clock));
     let mut play = Play {

@@ -9,6 +9,7 @@ use domain::id::TaskId;
 use domain::probe::Probe;
 use domain::task::FinalResult;
 use ledger::Store;
+use ledger::chain::MemoryVault;
 use runtime::app::{BadLine, Receipt, Report, Request};
 use runtime::settings::Settings;
 use runtime::{App, House, Parts, Problem, Surface};
@@ -47,6 +48,7 @@ pub(super) struct Ground<'a> {
     pub(super) alive: Alive,
     pub(super) shown: Arc<Shown>,
     pub(super) folder: &'a Path,
+    pub(super) vault: Arc<MemoryVault>,
 }
 
 /// What the person has seen, whichever process showed it.
@@ -99,6 +101,7 @@ impl Process {
             alive: Arc::clone(&ground.alive),
             sighted,
             probe: ProbeBox(Arc::clone(&probe)),
+            vault: Arc::<MemoryVault>::clone(&ground.vault),
         };
         let app = Arc::new(App::new(Parts {
             house: House::under(ground.folder),
@@ -147,7 +150,9 @@ impl Process {
                 Errand::Resume { id } => {
                     Answer::Ended(Box::pin(app.resume(id.as_deref(), shown, quiet)).await)
                 }
-                Errand::Verify => Answer::Verified(app.audit_verify().await.map(|report| report.consistent)),
+                Errand::Verify => Answer::Verified(
+                    app.audit_verify(&runtime::app::Check::default()).await.map(|report| report.is_sound()),
+                ),
             };
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
         }));

@@ -1,0 +1,193 @@
+//! Integrity is not completeness: whether everything that was done has its entry, and every entry its effect.
+//!
+//! Each row says which entry it expects, and with what in it; each entry is expected by a row. Where an entry comes twice (a call that was asked
+//! for again after a crash) the last one counts.
+
+use std::collections::HashMap;
+
+use domain::Digest;
+use domain::event::Direction;
+use domain::id::TaskId;
+use domain::task::Status;
+use serde_json::Value;
+
+use super::walk::Link;
+use crate::records::{Access, AgentTask, CallStatus, Duty, Event, TaskStep, ToolCall};
+
+/// Something that is recorded in one place and not in the other.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Gap {
+    #[error("{subject} has no entry `{kind}`")]
+    NoEntry { kind: String, subject: String },
+    #[error("{subject} is not what entry {seq} (`{kind}`) says of it")]
+    Differs { kind: String, subject: String, seq: u64 },
+    #[error("entry {seq} (`{kind}`) speaks of {subject}, and there is no such effect")]
+    NoEffect { kind: String, subject: String, seq: u64 },
+}
+
+/// Kinds of entries that a row must stand for, and what of their detail the row repeats.
+const EFFECTS: [(&str, &[&str]); 10] = [
+    ("event.received", &["body", "sender", "place"]),
+    ("event.sent", &["body", "answers"]),
+    ("admission.decided", &["effect", "principal", "decision"]),
+    ("call.refused", &["tool", "task", "input", "decision"]),
+    ("call.started", &["tool", "task", "input", "decision"]),
+    ("call.finished", &["tool", "task", "output", "duration_ms"]),
+    ("call.failed", &["tool", "task", "output", "duration_ms"]),
+    ("call.unknown", &["tool", "task", "output", "duration_ms"]),
+    ("task.opened", &["event"]),
+    ("task.ended", &["status", "directive", "steps"]),
+];
+
+struct Said {
+    seq: u64,
+    kind: &'static str,
+    what: Digest,
+    /// What a task's steps come to, where the entry says so.
+    journal: Option<Digest>,
+    claimed: bool,
+}
+
+/// The audit on one side, what was done on the other.
+#[derive(Default)]
+pub struct Ledgers {
+    said: HashMap<(usize, String), Said>,
+    duties: HashMap<(String, String), u64>,
+    journals: HashMap<TaskId, Vec<Digest>>,
+    gaps: Vec<Gap>,
+}
+
+impl std::fmt::Debug for Ledgers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ledgers").field("gaps", &self.gaps).finish_non_exhaustive()
+    }
+}
+
+fn kind_of(kind: &str) -> Option<usize> {
+    EFFECTS.iter().position(|(known, _)| *known == kind)
+}
+
+/// What is compared, as one digest. Empty and missing are the same.
+fn what<'v>(values: impl Iterator<Item = Option<&'v Value>>) -> Digest {
+    let values: Vec<&Value> = values.map(|value| value.unwrap_or(&Value::Null)).collect();
+    Digest::of(serde_json::to_string(&values).unwrap_or_default().as_bytes())
+}
+
+impl Ledgers {
+    pub fn entry(&mut self, link: &Link<'_>) {
+        let Some(detail) = link.detail() else { return }; // the walk names it
+        if let (Some(outcome), Some(runs)) =
+            (link.kind.strip_prefix("duty."), detail.get("runs").and_then(Value::as_u64))
+        {
+            self.duties.insert((link.subject.to_owned(), outcome.to_owned()), runs);
+        }
+        let Some(at) = kind_of(link.kind) else { return };
+        let Some((kind, fields)) = EFFECTS.get(at) else { return };
+        let journal = detail.get("journal").and_then(Value::as_str).and_then(|digest| digest.parse().ok());
+        let what = what(fields.iter().map(|field| detail.get(*field)));
+        let said = Said { seq: link.seq, kind, what, journal, claimed: false };
+        self.said.insert((at, link.subject.to_owned()), said);
+    }
+
+    pub fn event(&mut self, event: &Event) {
+        let Event { id, body, sender, place, answers, direction, .. } = event;
+        match direction {
+            Direction::In => self.expect("event.received", id, &serde_json::json!([body, sender, place])),
+            Direction::Out => self.expect("event.sent", id, &serde_json::json!([body, answers])),
+        };
+    }
+
+    pub fn admission(&mut self, access: &Access) {
+        let Access { event_id, effect, principal, decision, .. } = access;
+        self.expect("admission.decided", event_id, &serde_json::json!([effect, principal, decision]));
+    }
+
+    pub fn call(&mut self, call: &ToolCall) {
+        let ToolCall { id, tool_id, task_id, input, output, decision, duration_ms, status, .. } = call;
+        let asked = serde_json::json!([tool_id, task_id, input, decision]);
+        let came_of_it = serde_json::json!([tool_id, task_id, output, duration_ms]);
+        self.expect(if *status == CallStatus::Refused { "call.refused" } else { "call.started" }, id, &asked);
+        match status {
+            CallStatus::Refused | CallStatus::Started => {}
+            CallStatus::Finished | CallStatus::Failed | CallStatus::Unknown => {
+                self.expect(&format!("call.{}", status.name()), id, &came_of_it);
+            }
+        }
+    }
+
+    pub fn task(&mut self, task: &AgentTask) {
+        let AgentTask { task_id, status, payload, directive, steps, .. } = task;
+        if *status != Status::Queued {
+            self.expect("task.opened", task_id, &serde_json::json!([payload]));
+        }
+        if status.is_over() {
+            let journal = self.expect("task.ended", task_id, &serde_json::json!([status, directive, steps]));
+            let bodies = self.journals.remove(task_id).unwrap_or_default();
+            if let Some((seq, journal)) = journal
+                && journal != journal_of(&bodies)
+            {
+                self.gaps.push(Gap::Differs {
+                    kind: "task.ended".into(),
+                    subject: format!("the journal of {task_id}"),
+                    seq,
+                });
+            }
+        }
+    }
+
+    /// Before the tasks, in the order of the ledger.
+    pub fn step(&mut self, step: &TaskStep) {
+        self.journals.entry(step.task).or_default().push(step.body);
+    }
+
+    /// A duty is done again and again: its row knows the last time only.
+    pub fn duty(&mut self, duty: &Duty) {
+        let Some(outcome) = &duty.outcome else { return };
+        let subject = format!("duty:{}", duty.name);
+        let kind = format!("duty.{outcome}");
+        match self.duties.get(&(subject.clone(), outcome.clone())) {
+            Some(runs) if *runs == duty.runs => {}
+            _ => self.gaps.push(Gap::NoEntry { kind, subject }),
+        }
+    }
+
+    fn expect(&mut self, kind: &str, subject: &impl ToString, values: &Value) -> Option<(u64, Digest)> {
+        let (kind, subject) = (kind.to_owned(), subject.to_string());
+        let expected = what(values.as_array().into_iter().flatten().map(Some));
+        match kind_of(&kind).and_then(|at| self.said.get_mut(&(at, subject.clone()))) {
+            None => {
+                self.gaps.push(Gap::NoEntry { kind, subject });
+                None
+            }
+            Some(said) => {
+                said.claimed = true;
+                if said.what != expected {
+                    self.gaps.push(Gap::Differs { kind, subject, seq: said.seq });
+                }
+                said.journal.map(|journal| (said.seq, journal))
+            }
+        }
+    }
+
+    /// What has no counterpart.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<Gap> {
+        let alone = self.said.into_iter().filter(|(_, said)| !said.claimed);
+        let mut alone: Vec<Gap> = alone
+            .map(|((_, subject), said)| Gap::NoEffect { kind: said.kind.into(), subject, seq: said.seq })
+            .collect();
+        alone.sort_by_key(|gap| match gap {
+            Gap::NoEffect { seq, .. } | Gap::Differs { seq, .. } => *seq,
+            Gap::NoEntry { .. } => 0,
+        });
+        self.gaps.extend(alone);
+        self.gaps
+    }
+}
+
+/// What the steps of a task come to: the digest of their bodies' digests, in order.
+#[must_use]
+pub fn journal_of(bodies: &[Digest]) -> Digest {
+    let parts: Vec<&[u8]> = bodies.iter().map(|body| body.as_bytes().as_slice()).collect();
+    Digest::of_parts(&parts)
+}

@@ -1,0 +1,144 @@
+//! Where the audit goes on: compared with its seal before anything is appended, and taken up again where somebody has
+//! damaged it.
+
+use domain::id::NodeId;
+use domain::probe::Probe;
+use domain::{Digest, Time};
+
+use crate::batch::{Batch, Refusal};
+use crate::chain::{Entry, FIRST_EPOCH, HEALED, Seal, SignedHead, Standing, Tip, follows};
+use crate::query::{Op, Select};
+use crate::records::{AuditEntry, AuditHead, Checkpoint, Commit};
+use crate::store::{After, StoreError, Tx, put_records, select};
+
+/// Where the audit goes on.
+pub(crate) struct Tail {
+    after: Tip,
+    epoch: u64,
+    damage: Option<Damage>,
+}
+
+/// What somebody did to the tail outside the program. The work goes on, in a new epoch, after an entry that says so;
+/// `verify` names it for ever.
+struct Damage {
+    /// In a word of ours.
+    found: &'static str,
+    noted: Option<u64>,
+    /// Checkpoints that stand outside the database and are gone from it.
+    lost: Vec<Checkpoint>,
+}
+
+impl Damage {
+    fn entry(&self, stream: NodeId, after: u64, at: Time) -> Entry {
+        let detail = serde_json::json!({ "found": self.found, "after": after, "noted": self.noted });
+        Entry::of_house(HEALED, stream.to_string(), at, detail)
+    }
+}
+
+impl Tail {
+    /// Going on from a head that somebody else moved or took away would put our seal on their work: the tail is compared with the
+    /// seal on it and with what was noted outside.
+    pub(crate) async fn find(tx: &mut impl Tx, seal: &Seal) -> Result<Result<Self, Refusal>, StoreError> {
+        let heads: Vec<AuditHead> = select(tx, Select::all()).await?;
+        let (ours, others): (Vec<_>, Vec<_>) =
+            heads.into_iter().partition(|head| head.stream == seal.stream());
+        let tip = seal.vault().tip()?;
+        let last = Select::<AuditEntry>::by("stream", &seal.stream()).descending("seq").limit(1);
+        let found = match ours.first() {
+            Some(head) => match seal.standing(head)? {
+                Standing::Ours if tip.is_none_or(|tip| tip.seq <= head.seq) => {
+                    let after = Tip { seq: head.seq, hash: head.hash };
+                    return Ok(Ok(Self { after, epoch: head.epoch, damage: None }));
+                }
+                Standing::Ours => "cut",
+                Standing::Forged => "forged head",
+                Standing::NoSecret => "head of another time",
+            },
+            None if !select(tx, last.clone()).await?.is_empty() => "no head",
+            None => match others.first() {
+                Some(other) => return Ok(Err(Refusal::OtherHouse { stream: other.stream })),
+                None if tip.is_none() && select(tx, Select::<Commit>::all().limit(1)).await?.is_empty() => {
+                    let after = Tip { seq: 0, hash: Digest::ZERO };
+                    return Ok(Ok(Self { after, epoch: FIRST_EPOCH, damage: None }));
+                }
+                None => "gone",
+            },
+        };
+        // Which epoch it is, only what is signed rightly can say: first what stands outside, then what the database has beyond that.
+        let stored: Vec<Checkpoint> = select(tx, Select::all().ascending("epoch")).await?;
+        let mut believed: Vec<Checkpoint> = Vec::new();
+        let outside = seal.vault().checkpoints()?;
+        let outside = outside.iter().filter_map(|line| Checkpoint::from_line(line).ok());
+        for checkpoint in outside.chain(stored.iter().cloned()) {
+            if follows(believed.last(), &checkpoint).is_ok() {
+                believed.push(checkpoint);
+            }
+        }
+        let epoch = believed.last().map_or(FIRST_EPOCH, |last| last.epoch + 1);
+        // Nobody goes on with a key that the last checkpoint has not named.
+        let named = believed.last().and_then(Checkpoint::statement).map(|statement| statement.next);
+        match seal.secret(epoch)?.map(|secret| secret.public()) {
+            Some(own) if named.is_none_or(|named| named == own) => {}
+            _ => return Ok(Err(Refusal::TailMoved)),
+        }
+        let lost = believed
+            .into_iter()
+            .filter(|known| !stored.iter().any(|stored| stored.epoch == known.epoch))
+            .collect();
+        let after = select(tx, last).await?.pop();
+        let after =
+            after.map_or(Tip { seq: 0, hash: Digest::ZERO }, |last| Tip { seq: last.seq, hash: last.hash });
+        let damage = Damage { found, noted: tip.map(|tip| tip.seq), lost };
+        Ok(Ok(Self { after, epoch, damage: Some(damage) }))
+    }
+
+    /// Appends the batches' entries to the audit. If one of them ends the epoch, or the tail was damaged, a checkpoint is signed
+    /// and the head is sealed with the secret of the next epoch, all in the same transaction.
+    pub(crate) async fn append(
+        self,
+        tx: &mut impl Tx,
+        accepted: &[&Batch],
+        seal: &Seal,
+        probe: &dyn Probe,
+    ) -> Result<After, StoreError> {
+        let Self { after, epoch, damage } = self;
+        let at = accepted.iter().map(|batch| batch.at()).max().unwrap_or(Time::from_micros(0));
+        let healing = damage.as_ref().map(|damage| damage.entry(seal.stream(), after.seq, at));
+        let entries = healing.iter().chain(accepted.iter().flat_map(|batch| &batch.audit));
+        let (entries, tip) =
+            seal.link(after, entries).map_err(|error| StoreError::Other(error.to_string()))?;
+        put_records(tx, &entries, probe).await?;
+        let mut checkpoints = damage.as_ref().map_or_else(Vec::new, |damage| damage.lost.clone());
+        let ends = damage.is_some() || accepted.iter().any(|batch| batch.ends_epoch);
+        let head = if ends {
+            let heads: Vec<AuditHead> = select(tx, Select::all()).await?;
+            let others = heads.into_iter().filter(|head| head.stream != seal.stream());
+            let signed = |stream, seq, hash| SignedHead { hash, seq, stream };
+            let heads = others.map(|head| signed(head.stream, head.seq, head.hash));
+            let heads = heads.chain([signed(seal.stream(), tip.seq, tip.hash)]).collect();
+            let previous = match checkpoints.last() {
+                Some(lost) => Some(lost.clone()),
+                None => previous(tx, seal, epoch).await?,
+            };
+            checkpoints.push(seal.checkpoint(epoch, heads, previous.as_ref(), at)?);
+            put_records(tx, &checkpoints, probe).await?;
+            seal.head(epoch + 1, tip)?
+        } else {
+            seal.head(epoch, tip)?
+        };
+        put_records(tx, std::slice::from_ref(&head), probe).await?;
+        Ok(After { head, checkpoints, healed: damage.is_some() })
+    }
+}
+
+/// The checkpoint that the one of this epoch hangs on. What stands outside counts first: whoever can write the database could
+/// have put another one there.
+async fn previous(tx: &mut impl Tx, seal: &Seal, epoch: u64) -> Result<Option<Checkpoint>, StoreError> {
+    let before = epoch.saturating_sub(1);
+    let lines = seal.vault().checkpoints()?;
+    let mut outside = lines.iter().rev().filter_map(|line| Checkpoint::from_line(line).ok());
+    match outside.find(|known| known.epoch == before) {
+        Some(known) => Ok(Some(known)),
+        None => Ok(select(tx, Select::all().filter("epoch", Op::Eq, &before)).await?.pop()),
+    }
+}
