@@ -26,6 +26,7 @@ codes! {
     BAD_LINES = 1003;
     UNHEALTHY = 1004;
     DUTY = 1005;
+    BACKUP_DAMAGED = 1006;
     USAGE = 2001;
     EMPTY_REQUEST = 2002;
     REQUEST_TOO_LONG = 2003;
@@ -34,6 +35,7 @@ codes! {
     SETTINGS = 2006;
     NOTHING_TO_RESUME = 2007;
     NO_SUCH_CODE = 2008;
+    NOT_A_BACKUP = 2009;
     NOT_ADMITTED = 3001;
     REFUSED = 3002;
     HOUSE = 4001;
@@ -57,6 +59,11 @@ codes! {
     DATABASE_DENIED = 4020;
     DATABASE_OLD = 4021;
     OTHER_HOUSE = 4022;
+    UPGRADE_REFUSED = 4023;
+    BACKUP_FAILED = 4024;
+    BACKUP_OF_ANOTHER = 4025;
+    UNCONFIRMED = 4026;
+    NO_HOUSE = 4027;
     INTERNAL = 4099;
     UNMET = 5001;
 }
@@ -159,6 +166,7 @@ impl From<&StoreError> for Problem {
             StoreError::ReadOnly(_) => problem(Code::HOUSE),
             StoreError::Corrupt(_) => problem(Code::DATABASE_DAMAGED),
             StoreError::Newer { .. } => problem(Code::DATABASE_NEWER).safe("the database was not touched"),
+            StoreError::Older { .. } => problem(Code::UPGRADE_REFUSED).safe("the database was not touched"),
             StoreError::Foreign(_) => problem(Code::DATABASE_FOREIGN).safe("what is there was not touched"),
             StoreError::Busy => problem(Code::DATABASE_BUSY).safe("nothing was written"),
             StoreError::Unreachable(_) | StoreError::Lost(_) => problem(Code::DATABASE_AWAY)

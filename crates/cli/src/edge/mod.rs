@@ -4,10 +4,14 @@
 use std::io;
 use std::path::Path;
 
+mod backup;
+mod files;
 mod holder;
 mod host;
 mod keys;
+mod restore;
 mod surroundings;
+mod upgrade;
 
 pub(crate) use host::OsHost;
 pub(crate) use surroundings::{OsIds, Surroundings, SystemClock};
@@ -34,7 +38,7 @@ pub(crate) fn text_of(path: &Path) -> io::Result<Option<String>> {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
-    #[expect(clippy::disallowed_methods, reason = "standard input blocks")]
+    #[expect(clippy::disallowed_methods, reason = "standard input blocks, and so do large files")]
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|_panicked| Err(io::Error::other("reading broke down")))
 }
