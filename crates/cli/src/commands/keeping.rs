@@ -104,11 +104,10 @@ pub(crate) async fn restore(
 ) -> Done {
     let folder = &from_here(surroundings, folder);
     if !dry_run && !yes {
-        let tried = app.restore(folder, How::Rehearse).await?;
-        screen.note(&told(app, &tried));
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
             return Err(unconfirmed("it was not confirmed, and nobody is at a terminal").into());
         }
+        screen.note(&told(app, &app.restore(folder, How::Rehearse).await?));
         if ask("Type `restore` to replace what is there:").await? != "restore" {
             return Err(unconfirmed("it was not confirmed").into());
         }
@@ -123,7 +122,10 @@ pub(crate) async fn restore(
 }
 
 fn unconfirmed(what: &str) -> Problem {
-    Problem::new(Code::UNCONFIRMED, what).safe("nothing was changed").remedy("regent restore --yes FOLDER")
+    Problem::new(Code::UNCONFIRMED, what)
+        .safe("nothing was changed")
+        .remedy("regent restore --dry-run FOLDER")
+        .remedy("regent restore --yes FOLDER")
 }
 
 fn told(app: &App, restored: &Restored) -> String {

@@ -312,7 +312,11 @@ impl OsHost {
     }
 
     /// Those on the list, and those that lie where copies are kept: whoever was killed may not have come to the list.
+    /// Half a copy that they left holds somebody, too; it is removed.
     pub(super) fn kept_backups(&self) -> Vec<KeptBackup> {
+        for place in [&self.house.data, &self.house.backups()] {
+            drop(files::clear(place)); // what cannot be removed is in the way of nothing
+        }
         let text = super::text_of(&self.house.backup_list()).ok().flatten().unwrap_or_default();
         let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
         let mut kept: Vec<KeptBackup> = lines
@@ -349,7 +353,9 @@ pub(super) fn read_manifest(folder: &Path) -> Result<(Manifest, Digest), Problem
     let text = text.ok_or_else(|| none(&format!("there is no {MANIFEST} in it")))?;
     let value: serde_json::Value =
         serde_json::from_str(&text).map_err(|_unreadable| none(&format!("its {MANIFEST} cannot be read")))?;
-    if let Some(format) = value["format"].as_u64().filter(|format| *format > u64::from(FORMAT)) {
+    if let Some(format) =
+        value.get("format").and_then(serde_json::Value::as_u64).filter(|format| *format > u64::from(FORMAT))
+    {
         let what = format!("the backup has format {format}, this program knows up to {FORMAT}");
         return Err(Problem::new(Code::DATABASE_NEWER, what)
             .safe("nothing was changed")

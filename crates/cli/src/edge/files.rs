@@ -101,15 +101,23 @@ pub(super) struct Draft {
 
 impl Draft {
     pub(super) fn make(parent: &Path, unique: &str) -> io::Result<Self> {
+        const TRIES: u32 = 100;
         make_folder(parent)?;
         clear(parent)?;
         let path = parent.join(format!("{DRAFT}{unique}"));
-        make_folder(&path)?;
-        let lock = File::open(&path)?;
-        lock.lock()?;
-        // Somebody who was tidying up may have come between.
-        std::fs::metadata(&path)?;
-        Ok(Self { path, _lock: lock, named: false })
+        for _ in 0..TRIES {
+            make_folder(&path)?;
+            let lock = match File::open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                lock => lock?,
+            };
+            lock.lock()?;
+            // Somebody who tidies up may have found it before it was locked.
+            if is_named(&lock, &path)? {
+                return Ok(Self { path, _lock: lock, named: false });
+            }
+        }
+        Err(io::Error::other("it is removed as soon as it is made"))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -158,7 +166,7 @@ impl Drop for Draft {
 }
 
 /// Removes the drafts that dead processes have left.
-fn clear(parent: &Path) -> io::Result<()> {
+pub(super) fn clear(parent: &Path) -> io::Result<()> {
     for name in names(parent)?.iter().filter(|name| name.starts_with(DRAFT)) {
         let path = parent.join(name);
         let Ok(folder) = File::open(&path) else { continue };

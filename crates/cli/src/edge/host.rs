@@ -129,6 +129,9 @@ impl Host for OsHost {
 
     async fn upgrade(&self, how: How) -> Result<Upgrade, Problem> {
         self.is_ours()?;
+        // On a disk that is read-only SQLite only says that it cannot open the file.
+        nix::unistd::access(&self.house.data, nix::unistd::AccessFlags::W_OK)
+            .map_err(|error| unusable("write in", &self.house.data, &error.into()))?;
         self.settle().await?;
         self.bring_forward(how).await
     }

@@ -272,7 +272,7 @@ impl OsHost {
             self.record("house.restored", json!({ "manifest": manifest, "left": left, "kept": kept }));
         let database = house_in(examined.scratch.path()).database();
         Hold::take(&database).await?.migrate(Some(&record), &examined.seal, &domain::probe::Silent).await?;
-        Ok(files::sync(&database).map_err(|error| unusable("write", &database, &error))?)
+        files::sync(&database).map_err(|error| unusable("write", &database, &error))
     }
 
     /// Writes the file `restoring`, locked before it has its name.

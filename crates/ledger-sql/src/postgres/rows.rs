@@ -111,18 +111,13 @@ async fn put(connection: &mut PgConnection, table: &'static Table, rows: &[Row])
     Ok(())
 }
 
-/// The next row gets the number after the highest that is there.
+/// The next row gets the number after the highest that is there. `setval` would stay when the transaction is taken back.
 async fn go_on_counting(connection: &mut PgConnection, table: &'static Table) -> Result<(), StoreError> {
     let Some(column) = table.columns.iter().find(|column| column.kind == Kind::Seq) else { return Ok(()) };
-    let (name, seq) = (table.name, column.name);
-    run(
-        connection,
-        format!(
-            "SELECT setval(pg_get_serial_sequence('\"{SCHEMA}\".\"{name}\"', '{seq}'), \
-             coalesce(max(\"{seq}\"), 0) + 1, false) FROM \"{SCHEMA}\".\"{name}\";"
-        ),
-    )
-    .await
+    let (name, seq) = (format!("\"{SCHEMA}\".\"{}\"", table.name), column.name);
+    let next = AssertSqlSafe(format!("SELECT coalesce(max(\"{seq}\"), 0) + 1 FROM {name}"));
+    let next: i64 = sqlx::query_scalar(next).fetch_one(&mut *connection).await.map_err(failure)?;
+    run(connection, format!("ALTER TABLE {name} ALTER COLUMN \"{seq}\" RESTART WITH {next}")).await
 }
 
 async fn run(connection: &mut PgConnection, sql: String) -> Result<(), StoreError> {
