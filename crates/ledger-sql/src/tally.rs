@@ -7,7 +7,7 @@ use domain::Digest;
 use domain::digest::Digesting;
 
 /// Entries that are read at once.
-pub(crate) const ENTRIES: u32 = 1_024;
+pub(crate) const ENTRIES: u32 = 256;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally {

@@ -136,7 +136,8 @@ pub struct KeptBackup {
     pub folder: PathBuf,
     pub at: Time,
     pub occasion: Occasion,
-    pub manifest: Digest,
+    /// Nothing where it is no backup but the files of a house that did not open, moved aside by a restore.
+    pub manifest: Option<Digest>,
     /// Whether it is still there.
     pub there: bool,
 }

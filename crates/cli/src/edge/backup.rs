@@ -52,7 +52,7 @@ struct Line {
     at: Time,
     folder: PathBuf,
     occasion: Occasion,
-    manifest: Digest,
+    manifest: Option<Digest>,
 }
 
 /// A scratch place is a house: everything lies in one folder.
@@ -72,6 +72,12 @@ pub(super) fn count(tally: &Tally, stream: &str) -> Count {
 
 fn damaged(what: impl Into<String>) -> Problem {
     Problem::new(Code::BACKUP_DAMAGED, what).safe("nothing was changed").remedy("regent explain R1006")
+}
+
+fn not_as_good(why: &str) -> Problem {
+    Problem::new(Code::BACKUP_FAILED, format!("the copy is not as good as the house: {why}"))
+        .safe("the house was not changed, and nothing was kept")
+        .remedy("regent doctor")
 }
 
 /// Only these may be in a backup: what a manifest names is not to lead out of its folder.
@@ -125,12 +131,17 @@ impl OsHost {
         self.stage("copy database");
         let database = folder.join(DATABASE);
         drop(files::create(&database).map_err(making(&database))?);
-        if self.is_remote() {
-            PostgresStore::open(&self.database_url).await?.save_to(&database).await?;
-        } else {
+        let saved = match self.is_remote() {
+            true => Some(PostgresStore::open(&self.database_url).await?.save_to(&database).await?),
+            false => None,
+        };
+        if saved.is_none() {
             SqliteStore::copy(&self.house.database(), &database).await?;
         }
         let tally = SqliteStore::tally(&database).await?;
+        if let Some(lost) = saved.and_then(|saved| saved.lost_in(&tally)) {
+            return Err(not_as_good(&lost));
+        }
         let path = database.clone();
         let read = blocking(move || {
             files::sync(&path)?;
@@ -229,21 +240,16 @@ impl OsHost {
         loop {
             let drafted = self.draft(parent, occasion).await?;
             let examined = self.examine(parent, drafted.draft.path(), &drafted.manifest).await;
-            let failed = |what: String| {
-                Problem::new(Code::BACKUP_FAILED, format!("the copy is not as good as the house: {what}"))
-                    .safe("the house was not changed, and nothing was kept")
-                    .remedy("regent doctor")
-            };
             let why = match examined {
-                Ok(Examined { lost: Some(lost), .. }) => failed(lost),
+                Ok(Examined { lost: Some(lost), .. }) => not_as_good(&lost),
                 // A fault that the house has itself is copied as it is; one that only the copy has comes from a key that
                 // was changed while it was made.
                 Ok(Examined { fault: Some(fault), counted, .. }) => match self.has_fault(&fault).await? {
                     true => return Ok((drafted, counted)),
-                    false => failed(fault),
+                    false => not_as_good(&fault),
                 },
                 Ok(Examined { counted, .. }) => return Ok((drafted, counted)),
-                Err(problem) if problem.code == Code::BACKUP_DAMAGED => failed(problem.what),
+                Err(problem) if problem.code == Code::BACKUP_DAMAGED => not_as_good(&problem.what),
                 Err(problem) => return Err(problem),
             };
             if tries.next().is_none() {
@@ -283,17 +289,29 @@ impl OsHost {
 
     /// Gives the copy its name, and writes down where it is.
     pub(super) fn keep(&self, drafted: Drafted, folder: &Path) -> Result<PathBuf, Problem> {
-        let Drafted { draft, manifest, digest, .. } = drafted;
-        self.stage("name the copy");
-        let folder = draft.name(folder).map_err(|error| unusable("make", folder, &error))?;
-        self.stage("list the copy");
-        let line =
-            Line { at: manifest.at, folder: folder.clone(), occasion: manifest.occasion, manifest: digest };
-        let list = self.house.backup_list();
-        let line =
-            serde_json::to_string(&line).map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
-        files::append(&list, &line).map_err(|error| unusable("write", &list, &error))?;
+        let (manifest, digest) = (drafted.manifest.clone(), drafted.digest);
+        let folder = self.name(drafted, folder)?;
+        self.list(&folder, manifest.at, manifest.occasion, Some(digest))?;
         Ok(folder)
+    }
+
+    pub(super) fn name(&self, drafted: Drafted, folder: &Path) -> Result<PathBuf, Problem> {
+        self.stage("name the copy");
+        drafted.draft.name(folder).map_err(|error| unusable("make", folder, &error))
+    }
+
+    pub(super) fn list(
+        &self,
+        folder: &Path,
+        at: Time,
+        occasion: Occasion,
+        manifest: Option<Digest>,
+    ) -> Result<(), Problem> {
+        self.stage("list the copy");
+        let list = self.house.backup_list();
+        let line = serde_json::to_string(&Line { at, folder: folder.into(), occasion, manifest })
+            .map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
+        files::append(&list, &line).map_err(|error| unusable("write", &list, &error))
     }
 
     /// `regent-20261116T051805Z`.
@@ -321,7 +339,7 @@ impl OsHost {
         let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
         let mut kept: Vec<KeptBackup> = lines
             .map(|Line { at, folder, occasion, manifest }| {
-                let there = folder.join(MANIFEST).is_file();
+                let there = folder.is_dir();
                 KeptBackup { folder, at, occasion, manifest, there }
             })
             .collect();
@@ -331,9 +349,12 @@ impl OsHost {
             if name.starts_with('.') || kept.iter().any(|kept| kept.folder == folder) {
                 continue;
             }
-            if let Ok((Manifest { at, occasion, .. }, manifest)) = read_manifest(&folder) {
-                kept.push(KeptBackup { folder, at, occasion, manifest, there: true });
-            }
+            let (at, occasion, manifest) = match read_manifest(&folder) {
+                Ok((manifest, digest)) => (manifest.at, manifest.occasion, Some(digest)),
+                // The files of a house that did not open.
+                Err(_) => (files::changed(&folder), Occasion::Restore, None),
+            };
+            kept.push(KeptBackup { folder, at, occasion, manifest, there: true });
         }
         kept.sort_by_key(|kept| kept.at);
         kept

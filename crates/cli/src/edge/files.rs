@@ -90,6 +90,12 @@ pub(super) fn names(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
+/// When something in the folder was last changed.
+pub(super) fn changed(folder: &Path) -> domain::Time {
+    let changed = std::fs::metadata(folder).map_or(0, |found| found.mtime());
+    domain::Time::from_micros(changed.saturating_mul(1_000_000))
+}
+
 /// A folder that only this process uses until it gets its name. Dropped without one, it is removed.
 #[derive(Debug)]
 pub(super) struct Draft {
@@ -111,7 +117,11 @@ impl Draft {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 lock => lock?,
             };
-            lock.lock()?;
+            match lock.lock() {
+                // Then nobody tidies up there either.
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+                locked => locked?,
+            }
             // Somebody who tidies up may have found it before it was locked.
             if is_named(&lock, &path)? {
                 return Ok(Self { path, _lock: lock, named: false });
@@ -173,6 +183,7 @@ pub(super) fn clear(parent: &Path) -> io::Result<()> {
         match folder.try_lock() {
             Ok(()) => remove(&path)?,
             Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }

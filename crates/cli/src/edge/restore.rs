@@ -202,6 +202,9 @@ impl OsHost {
         self.swap(&marker)?;
         drop(lock);
         let moved = matches!(old, Old::Broken(_)).then_some(aside);
+        if let Some(moved) = &moved {
+            self.list(moved, self.clock.now(), Occasion::Restore, None)?;
+        }
         Ok(kept.map(|(folder, _)| folder).or(moved))
     }
 

@@ -12,7 +12,8 @@ use runtime::keeping::{How, Occasion, Upgrade};
 use runtime::{Code, Problem};
 use serde_json::json;
 
-use super::backup::{Drafted, count};
+use super::backup::count;
+use super::files;
 use super::host::OsHost;
 
 impl OsHost {
@@ -63,14 +64,18 @@ impl OsHost {
         };
         drop(examined.scratch);
         let Some(hold) = hold else { return Ok(upgrade) };
-        let Drafted { digest, .. } = drafted;
-        let kept = self.keep(drafted, &parent.join(format!("{}-schema-{from}", self.dated("regent"))))?;
+        let (at, digest) = (drafted.manifest.at, drafted.digest);
+        let kept = self.name(drafted, &parent.join(format!("{}-schema-{from}", self.dated("regent"))))?;
         self.stage("migrate");
         let record = self.record("house.upgraded", json!({ "from": from, "to": to, "kept": digest }));
-        hold.migrate(Some(&record), &self.seal()?, &*self.probe)
-            .await
-            .map_err(|error| refused(error.into()))?;
+        if let Err(error) = hold.migrate(Some(&record), &self.seal()?, &*self.probe).await {
+            // Then it is a copy of nothing but the house as it still is, and whoever tries again makes another.
+            drop(files::remove(&kept));
+            return Err(refused(error.into()));
+        }
         self.stage("upgraded");
+        // It is done, whatever becomes of this; the copy is found where it lies.
+        drop(self.list(&kept, at, Occasion::Upgrade, Some(digest)));
         Ok(Upgrade { kept: Some(kept), done: true, ..upgrade })
     }
 

@@ -182,6 +182,8 @@ fn those_who_start_at_once_on_an_old_house_all_end_well() {
 #[test]
 fn a_backup_comes_back_to_the_server_and_to_a_file() {
     let house = OnServer::lived_in();
+    // More than fits into a page, of rows as well as of entries.
+    house.regent(&["events", "ingest"]).stdin(events(1000..=1300)).run().succeeds();
     let (then, folder) = (house.events(), house.back_up());
     let folder = folder.to_str().expect("text");
     house.regent(&["events", "ingest"]).stdin(events(50..=60)).run().succeeds();
