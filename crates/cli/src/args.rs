@@ -107,6 +107,35 @@ pub(crate) enum Command {
     /// Do what the house does by itself now and then, if it is due; by hand or from cron
     #[command(after_help = "Example:\n  regent tick")]
     Tick,
+    /// Bring the house forward to this program, or only try; the next command does it too
+    #[command(after_help = "Example:\n  regent upgrade --check")]
+    Upgrade {
+        /// Only rehearse it, and say what would happen
+        #[arg(long, visible_alias = "dry-run")]
+        check: bool,
+    },
+    /// Copy the whole house, and try whether the copy can be restored
+    #[command(after_help = "Example:\n  regent backup --to /mnt/usb")]
+    Backup {
+        /// Where the copy's folder is made; without it: beside the house's data
+        #[arg(long, value_name = "FOLDER")]
+        to: Option<std::path::PathBuf>,
+        /// Say what would be copied, and write nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Put a backup in the place of this house; what is there is copied first
+    #[command(after_help = "Example:\n  regent restore --dry-run /mnt/usb/regent-20261116T051805Z")]
+    Restore {
+        /// The folder of a backup
+        folder: std::path::PathBuf,
+        /// Try it in a scratch place, and say what would be replaced
+        #[arg(long)]
+        dry_run: bool,
+        /// Ask nothing
+        #[arg(long)]
+        yes: bool,
+    },
     /// What an error code or a decision means
     #[command(after_help = "Example:\n  regent explain R4010")]
     Explain {

@@ -59,6 +59,7 @@ impl Probe for Asked {
             Point::Committed => "committed".to_owned(),
             Point::Running { tool, call } => format!("running {tool} {call}"),
             Point::Ran { tool, call } => format!("ran {tool} {call}"),
+            Point::Stage { name } => format!("stage {name}"),
         };
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let told = writeln!(stream.get_mut(), "{line}");

@@ -80,6 +80,9 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
         }
     });
     tell(app, &screen);
+    if let Some(upgrade) = app.upgraded() {
+        screen.note(&commands::upgraded(&upgrade));
+    }
     // A tool that is still walking a tree must not keep the program from ending.
     runtime.shutdown_background();
     done
@@ -106,16 +109,19 @@ fn parts(house: House, settings: Settings, mistakes: Vec<String>) -> Parts {
         "system" => Surroundings::system_zone(),
         name => jiff::tz::TimeZone::get(name).unwrap_or(jiff::tz::TimeZone::UTC), // checked when it was read
     };
+    let clock: Arc<dyn domain::Clock> = Arc::new(SystemClock);
     let host = Arc::new(OsHost {
         house: house.clone(),
+        clock: Arc::clone(&clock),
         ids: Arc::clone(&ids),
         probe: Arc::clone(&hooks.probe),
         database_url: settings.get("database.url").into(),
         wrap: hooks.wrap,
         root: std::sync::OnceLock::new(),
+        upgraded: std::sync::OnceLock::new(),
     });
     let (probe, pace) = (hooks.probe, hooks.pace);
-    Parts { house, settings, mistakes, host, clock: Arc::new(SystemClock), ids, probe, zone, pace }
+    Parts { house, settings, mistakes, host, clock, ids, probe, zone, pace }
 }
 
 /// What a build for tests puts between the parts. In the product: nothing.

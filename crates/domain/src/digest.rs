@@ -37,6 +37,21 @@ impl Digest {
     }
 }
 
+/// A digest in the making, of what is too large to be held at once.
+#[derive(Clone, Debug, Default)]
+pub struct Digesting(Sha256);
+
+impl Digesting {
+    pub fn update(&mut self, part: &[u8]) {
+        self.0.update(part);
+    }
+
+    #[must_use]
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

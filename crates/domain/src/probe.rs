@@ -13,6 +13,8 @@ pub enum Point<'a> {
     Running { tool: &'a str, call: &'a str },
     /// It has run; nothing of it is durable yet.
     Ran { tool: &'a str, call: &'a str },
+    /// This step of an upgrade, a backup or a restore is about to be taken.
+    Stage { name: &'static str },
 }
 
 pub trait Probe: Send + Sync {

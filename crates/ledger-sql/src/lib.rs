@@ -9,6 +9,8 @@ mod packed;
 mod postgres;
 mod sql;
 mod sqlite;
+mod tally;
 
-pub use postgres::PostgresStore;
-pub use sqlite::SqliteStore;
+pub use postgres::{PostgresHold, PostgresStore};
+pub use sqlite::{Hold, SqliteStore};
+pub use tally::{Head, Tally};

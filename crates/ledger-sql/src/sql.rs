@@ -121,18 +121,7 @@ pub(crate) fn portions<'a, 'r>(table: &Table, rows: &'a [&'r Row]) -> Vec<&'a [&
 /// One statement that writes `rows` rows of this table.
 pub(crate) fn insert(table: &Table, rows: usize, dialect: Dialect) -> String {
     let columns: Vec<&'static str> = table.given().map(|(_, column)| column.name).collect();
-    let mut sql =
-        format!("INSERT INTO {} ({}) VALUES ", dialect.table(table), quoted(columns.iter().copied()));
-    let mut parameter = 0;
-    for row in 0..rows {
-        sql.push_str(if row == 0 { "(" } else { ", (" });
-        for i in 0..columns.len() {
-            parameter += 1;
-            sql.push_str(if i == 0 { "" } else { ", " });
-            dialect.place(&mut sql, parameter);
-        }
-        sql.push(')');
-    }
+    let mut sql = values(table, &columns, rows, dialect);
     match table.write {
         Write::Append => {}
         Write::Keep => sql.push_str(" ON CONFLICT DO NOTHING"),
@@ -145,6 +134,48 @@ pub(crate) fn insert(table: &Table, rows: usize, dialect: Dialect) -> String {
         }
     }
     sql
+}
+
+fn values(table: &Table, columns: &[&'static str], rows: usize, dialect: Dialect) -> String {
+    let mut sql =
+        format!("INSERT INTO {} ({}) VALUES ", dialect.table(table), quoted(columns.iter().copied()));
+    let mut parameter = 0;
+    for row in 0..rows {
+        sql.push_str(if row == 0 { "(" } else { ", (" });
+        for i in 0..columns.len() {
+            parameter += 1;
+            sql.push_str(if i == 0 { "" } else { ", " });
+            dialect.place(&mut sql, parameter);
+        }
+        sql.push(')');
+    }
+    sql
+}
+
+/// Rows that are copied at a time: few, because a body may be large.
+pub(crate) const PAGE: usize = 64;
+
+/// The next rows in the order of their key: from the beginning, or after a key that is given as parameters.
+pub(crate) fn page(table: &Table, goes_on: bool, dialect: Dialect) -> String {
+    let columns = quoted(table.columns.iter().map(|column| column.name));
+    let key = quoted(table.key.iter().copied());
+    let mut sql = format!("SELECT {columns} FROM {}", dialect.table(table));
+    if goes_on {
+        append(&mut sql, format_args!(" WHERE ({key}) > ("));
+        for (i, _) in table.key.iter().enumerate() {
+            sql.push_str(if i == 0 { "" } else { ", " });
+            dialect.place(&mut sql, i + 1);
+        }
+        sql.push(')');
+    }
+    append(&mut sql, format_args!(" ORDER BY {key} LIMIT {PAGE}"));
+    sql
+}
+
+/// One statement that writes rows as they were elsewhere, with their sequence numbers, where none are.
+pub(crate) fn insert_whole(table: &Table, rows: usize, dialect: Dialect) -> String {
+    let columns: Vec<&'static str> = table.columns.iter().map(|column| column.name).collect();
+    values(table, &columns, rows, dialect)
 }
 
 fn append(sql: &mut String, text: std::fmt::Arguments<'_>) {

@@ -3,6 +3,9 @@
 //! Writing transactions are `BEGIN IMMEDIATE`, because a deferred one that reads and then writes fails at
 //! once under contention, whatever the time-out. Several processes may have the file open.
 
+mod copy;
+mod hold;
+
 use std::path::Path;
 use std::str::FromStr as _;
 use std::time::Duration;
@@ -21,6 +24,9 @@ use sqlx::sqlite::{
     SqliteSynchronous,
 };
 use sqlx::{AssertSqlSafe, Row as _, Sqlite, query::Query as Statement};
+
+pub(crate) use copy::{Draining, Filling};
+pub use hold::Hold;
 
 use crate::{packed, sql};
 
@@ -57,27 +63,26 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the database, creates it where there is none, and brings its schema up to date. A database
-    /// that is not ours, or is from a newer program, is left untouched.
+    /// Opens the database, and creates it where there is none. One that is not ours, from a newer program or from an
+    /// older one is left untouched: [`Hold::migrate`] brings an older one forward.
     ///
     /// # Errors
-    /// If it cannot be opened, read or brought up to date.
+    /// If it cannot be opened, read or made.
     pub async fn open(path: &Path) -> Result<Self, StoreError> {
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .create_if_missing(true)
-            .busy_timeout(BUSY)
-            .synchronous(SqliteSynchronous::Full)
-            .statement_cache_capacity(PREPARED)
-            .pragma("wal_autocheckpoint", LOG_PAGES)
-            .pragma("temp_store", "memory");
+        let options = options(path).create_if_missing(true);
         // The journal mode is a property of the file, set when the schema is made: a file that is not ours is not changed.
         let pool = |most| SqlitePoolOptions::new().max_connections(most).connect_lazy_with(options.clone());
         let (writer, readers) = (pool(1), pool(READERS));
         let mut connection = writer.acquire().await.map_err(|error| failure(&error))?;
-        migrate(&mut connection).await?;
+        make(&mut connection).await?;
         drop(connection);
         Ok(Self { writer, readers })
+    }
+
+    /// Closes every connection: everything is in the one file afterwards, unless somebody else has it open.
+    pub async fn close(&self) {
+        self.readers.close().await;
+        self.writer.close().await;
     }
 
     /// The newest schema this program knows.
@@ -87,7 +92,18 @@ impl SqliteStore {
     }
 }
 
-async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+fn options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .busy_timeout(BUSY)
+        .synchronous(SqliteSynchronous::Full)
+        .statement_cache_capacity(PREPARED)
+        .pragma("wal_autocheckpoint", LOG_PAGES)
+        .pragma("temp_store", "memory")
+}
+
+/// The schema that is there; none in a new file. What is not ours or newer is an error.
+async fn look(connection: &mut SqliteConnection) -> Result<Option<i64>, StoreError> {
     // One statement is one snapshot: another process may be making the schema at this moment.
     const LOOK: &str = "SELECT (SELECT application_id FROM pragma_application_id), \
                         (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)";
@@ -100,10 +116,25 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     if found > known {
         return Err(StoreError::Newer { found, known });
     }
-    if found == known {
-        return Ok(());
+    Ok((found > 0).then_some(found))
+}
+
+async fn make(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let known = SqliteStore::known_schema();
+    match look(connection).await? {
+        Some(found) if found == known => return Ok(()),
+        Some(found) => return Err(StoreError::Older { found, known }),
+        None => {}
     }
-    // Unlike everything else, this does not wait for another process that is just making the database.
+    log_ahead(connection).await?;
+    execute(connection, "BEGIN IMMEDIATE").await?;
+    let made = migrate_from(connection).await;
+    execute(connection, if made.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
+    made
+}
+
+/// Unlike everything else, this does not wait for another process that is just making the database.
+async fn log_ahead(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let mut tries = 0..WAL_TRIES;
     while let Err(error) = execute(connection, "PRAGMA journal_mode = WAL").await {
         match (error, tries.next()) {
@@ -111,10 +142,7 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
             (error, _) => return Err(error),
         }
     }
-    execute(connection, "BEGIN IMMEDIATE").await?;
-    let migrated = migrate_from(connection).await;
-    execute(connection, if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
-    migrated
+    Ok(())
 }
 
 /// Inside the transaction the number is read again: another process may have been faster.

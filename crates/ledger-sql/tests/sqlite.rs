@@ -164,12 +164,18 @@ async fn a_database_of_schema_1_is_brought_forward() {
     }
     db.close().await.expect("close");
 
+    let refused = open(&folder).await.expect_err("opening brings nothing forward");
+    assert!(matches!(refused, StoreError::Older { found: 1, .. }), "{refused}");
+    let (path, seal) = (folder.path().join("regent.db"), Seal::for_tests(NodeId::from_bits(1), [7; 32]));
+    let before = SqliteStore::tally(&path).await.expect("tally");
+    let hold = ledger_sql::Hold::take(&path).await.expect("hold");
+    assert_eq!(hold.schema(), 1);
+    hold.migrate(None, &seal, &domain::probe::Silent).await.expect("migrate");
+    let after = SqliteStore::tally(&path).await.expect("tally");
+    assert_eq!((before.lost_in(&after), before.rows["events"]), (None, 1));
+
     let store = open(&folder).await.expect("open");
-    let ledger = Ledger::start(
-        Arc::new(store),
-        Seal::for_tests(NodeId::from_bits(1), [7; 32]),
-        Arc::new(domain::probe::Silent),
-    );
+    let ledger = Ledger::start(Arc::new(store), seal, Arc::new(domain::probe::Silent));
     let event = ledger.event_by_key("mail:1").await.expect("event").expect("it is there");
     assert_eq!(event.id, domain::id::EventId::from_bits(1));
     let mut again = Batch::new(BatchId::from_bits(1), Time::from_micros(1));

@@ -30,6 +30,9 @@ pub enum StoreError {
     Foreign(String),
     #[error("the database has schema {found}, this program knows up to {known}")]
     Newer { found: i64, known: i64 },
+    /// Opening brings nothing forward: that is rehearsed first.
+    #[error("the database has schema {found}, this program has {known}")]
+    Older { found: i64, known: i64 },
     #[error("another process kept the database locked")]
     Busy,
     #[error("the database cannot be reached: {0}")]

@@ -1,12 +1,15 @@
 //! What the use cases need of the machine they run on. The program's edge implements it; tests have one of their own.
 
+use std::path::Path;
+
 use async_trait::async_trait;
 use domain::id::NodeId;
 use ledger::Ledger;
 use ledger::chain::PublicKey;
 use serde::Serialize;
 
-use crate::problem::Problem;
+use crate::keeping::{Backup, How, KeptBackup, Restored, Upgrade};
+use crate::problem::{Code, Problem};
 
 /// The operating system's user: whoever is this user is the owner of the house.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +70,7 @@ pub trait Host: Send + Sync {
     fn inspect(&self) -> Vec<Finding>;
 
     /// Makes what is missing of the house: folders, keys, a settings file with the owner's name if one is given.
-    fn furnish(&self, name: &str) -> Result<Furnished, Problem>;
+    async fn furnish(&self, name: &str) -> Result<Furnished, Problem>;
 
     /// The audit's root, if this process has set up the house.
     fn new_root(&self) -> Option<PublicKey> {
@@ -80,6 +83,36 @@ pub trait Host: Send + Sync {
     /// If it cannot be kept there, or what lies there already is not the beginning of it.
     fn keep_anchor(&self, to: &str, stream: NodeId, lines: &[String]) -> Result<String, Problem>;
 
-    /// Furnishes, and opens the ledger.
+    /// Furnishes, and opens the ledger. One of an older schema is brought forward: rehearsed first, and a copy kept.
     async fn open(&self) -> Result<Ledger, Problem>;
+
+    /// Brings the ledger forward, without opening it.
+    async fn upgrade(&self, _how: How) -> Result<Upgrade, Problem> {
+        Err(unable("upgraded"))
+    }
+
+    /// Copies the house, and tries the copy.
+    async fn backup(&self, _to: Option<&Path>, _how: How) -> Result<Backup, Problem> {
+        Err(unable("backed up"))
+    }
+
+    /// Puts a backup in the place of the house.
+    async fn restore(&self, _from: &Path, _how: How) -> Result<Restored, Problem> {
+        Err(unable("restored"))
+    }
+
+    /// Every copy of the house that is known of, those that upgrades and restores kept among them, oldest first.
+    fn backups(&self) -> Vec<KeptBackup> {
+        Vec::new()
+    }
+
+    /// What opening the ledger brought forward, if anything.
+    fn upgraded(&self) -> Option<Upgrade> {
+        None
+    }
+}
+
+/// A host without files, as tests have it.
+fn unable(done: &str) -> Problem {
+    Problem::new(Code::HOUSE, format!("a house without files cannot be {done}")).safe("nothing was done")
 }

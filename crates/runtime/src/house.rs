@@ -63,6 +63,24 @@ impl House {
         }
     }
 
+    /// Where copies of the house are made unless somebody says otherwise, and where upgrades keep theirs.
+    #[must_use]
+    pub fn backups(&self) -> PathBuf {
+        self.data.join("backups")
+    }
+
+    /// Which copies were made, and where. Not in the ledger: a path can name a person.
+    #[must_use]
+    pub fn backup_list(&self) -> PathBuf {
+        self.data.join("backups.jsonl")
+    }
+
+    /// Lies there while a restored house is being put in place.
+    #[must_use]
+    pub fn restoring(&self) -> PathBuf {
+        self.data.join("restoring")
+    }
+
     /// The name of this installation's audit stream.
     #[must_use]
     pub fn node(&self) -> PathBuf {

@@ -13,6 +13,7 @@ mod bus;
 mod duties;
 mod host;
 mod house;
+pub mod keeping;
 mod pipeline;
 mod problem;
 pub mod settings;

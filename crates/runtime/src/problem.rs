@@ -27,6 +27,7 @@ codes! {
     UNHEALTHY = 1004;
     DUTY = 1005;
     INCOMPLETE = 1009;
+    BACKUP_DAMAGED = 1006;
     USAGE = 2001;
     EMPTY_REQUEST = 2002;
     REQUEST_TOO_LONG = 2003;
@@ -37,6 +38,7 @@ codes! {
     NO_SUCH_CODE = 2008;
     PIN = 2015;
     EXPORT = 2016;
+    NOT_A_BACKUP = 2009;
     NOT_ADMITTED = 3001;
     REFUSED = 3002;
     HOUSE = 4001;
@@ -60,6 +62,11 @@ codes! {
     DATABASE_DENIED = 4020;
     DATABASE_OLD = 4021;
     OTHER_HOUSE = 4022;
+    UPGRADE_REFUSED = 4023;
+    BACKUP_FAILED = 4024;
+    BACKUP_OF_ANOTHER = 4025;
+    UNCONFIRMED = 4026;
+    NO_HOUSE = 4027;
     INTERNAL = 4099;
     UNMET = 5001;
 }
@@ -162,6 +169,7 @@ impl From<&StoreError> for Problem {
             StoreError::ReadOnly(_) => problem(Code::HOUSE),
             StoreError::Corrupt(_) => problem(Code::DATABASE_DAMAGED),
             StoreError::Newer { .. } => problem(Code::DATABASE_NEWER).safe("the database was not touched"),
+            StoreError::Older { .. } => problem(Code::UPGRADE_REFUSED).safe("the database was not touched"),
             StoreError::Foreign(_) => problem(Code::DATABASE_FOREIGN).safe("what is there was not touched"),
             StoreError::Busy => problem(Code::DATABASE_BUSY).safe("nothing was written"),
             StoreError::Unreachable(_) | StoreError::Lost(_) => problem(Code::DATABASE_AWAY)

@@ -74,7 +74,7 @@ impl Host for TestHost {
         vec![Finding { name: "database", state: State::Ok, what: "in the test".into(), remedy: None }]
     }
 
-    fn furnish(&self, _name: &str) -> Result<Furnished, Problem> {
+    async fn furnish(&self, _name: &str) -> Result<Furnished, Problem> {
         Ok(Furnished { made: Vec::new(), root: None })
     }
 

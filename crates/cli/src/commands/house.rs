@@ -171,7 +171,7 @@ pub(crate) async fn init(app: &App, screen: &Screen, yes: bool) -> Done {
     Ok(0)
 }
 
-async fn ask(question: &str) -> io::Result<String> {
+pub(super) async fn ask(question: &str) -> io::Result<String> {
     write!(io::stderr().lock(), "{question} ")?;
     io::stderr().lock().flush()?;
     let line = crate::edge::blocking(|| {

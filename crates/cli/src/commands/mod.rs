@@ -3,6 +3,7 @@
 mod audit;
 mod events;
 mod house;
+mod keeping;
 mod run;
 mod tasks;
 
@@ -13,6 +14,7 @@ use runtime::{App, Problem};
 use crate::args::Command;
 use crate::edge::Surroundings;
 use crate::show::Screen;
+pub(crate) use keeping::upgraded;
 
 /// How a command ended, if it was not simply well.
 #[derive(Debug)]
@@ -56,6 +58,13 @@ pub(crate) async fn dispatch(
         Command::Config(command) => house::config(app, screen, &command),
         Command::Init { yes } => house::init(app, screen, yes).await,
         Command::Tick => house::tick(app, screen).await,
+        Command::Upgrade { check } => keeping::upgrade(app, screen, check).await,
+        Command::Backup { to, dry_run } => {
+            keeping::backup(app, screen, surroundings, to.as_deref(), dry_run).await
+        }
+        Command::Restore { folder, dry_run, yes } => {
+            keeping::restore(app, screen, surroundings, &folder, dry_run, yes).await
+        }
         Command::Explain { what } => house::explain(app, screen, &what).await,
         Command::Completions { shell } => house::completions(shell),
     }

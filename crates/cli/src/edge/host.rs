@@ -8,13 +8,14 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use domain::IdSource;
 use domain::id::{Id, NodeId};
 use domain::probe::Probe;
+use domain::{Clock, IdSource};
 use ledger::chain::{PublicKey, Vault as _};
-use ledger::{Ledger, Refusal, Seal, Store};
+use ledger::{Ledger, Refusal, Seal, Store, StoreError};
 use ledger_sql::{PostgresStore, SqliteStore};
 use nix::unistd::{Uid, User as OsUser};
+use runtime::keeping::{Backup, How, KeptBackup, Restored, Upgrade};
 use runtime::settings::{Settings, without_password};
 use runtime::{Code, Finding, Furnished, Host, House, Problem, State, User};
 
@@ -23,6 +24,7 @@ use super::{anchor, holder, keys};
 
 pub(crate) struct OsHost {
     pub(crate) house: House,
+    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) probe: Arc<dyn Probe>,
     /// Empty: a file in the data folder.
@@ -31,6 +33,8 @@ pub(crate) struct OsHost {
     pub(crate) wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
     /// The audit's root, if this process has set up the house.
     pub(crate) root: OnceLock<PublicKey>,
+    /// What opening the house brought forward, if anything.
+    pub(crate) upgraded: OnceLock<Upgrade>,
 }
 
 #[async_trait]
@@ -49,9 +53,10 @@ impl Host for OsHost {
         holder::is_alive(holder)
     }
 
-    fn furnish(&self, name: &str) -> Result<Furnished, Problem> {
+    async fn furnish(&self, name: &str) -> Result<Furnished, Problem> {
         let (house, vault) = (&self.house, self.vault());
         self.is_ours()?;
+        self.settle().await?;
         for folder in [&house.config, &house.data, &vault.paths.keys] {
             let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
             made.map_err(|error| unusable("make", folder, &error))?;
@@ -80,7 +85,8 @@ impl Host for OsHost {
     }
 
     fn is_furnished(&self) -> bool {
-        if self.is_remote() { self.house.node().exists() } else { self.house.database().exists() }
+        let name = if self.is_remote() { self.house.node() } else { self.house.database() };
+        name.exists() || self.house.restoring().exists()
     }
 
     fn inspect(&self) -> Vec<Finding> {
@@ -111,9 +117,24 @@ impl Host for OsHost {
     }
 
     async fn open(&self) -> Result<Ledger, Problem> {
-        self.furnish("")?;
+        self.furnish("").await?;
         let seal = self.seal()?;
-        let store = if self.is_remote() { self.open_remote().await? } else { self.open_file().await? };
+        if !self.is_remote() {
+            // The database holds what people wrote, and the files beside it take over its mode: nobody else reads them.
+            let path = self.house.database();
+            keys::make(&path, "", &self.unique()).map_err(|error| unusable("make", &path, &error))?;
+        }
+        let store = match self.store().await {
+            Err(StoreError::Older { .. }) => {
+                let upgrade = self.bring_forward(How::Really).await?;
+                if upgrade.done {
+                    self.upgraded.get_or_init(|| upgrade);
+                }
+                self.store().await
+            }
+            store => store,
+        };
+        let store = store.map_err(|error| self.at_its_place(error))?;
         let ledger = Ledger::start((self.wrap)(store), seal, Arc::clone(&self.probe));
         // A file lies in its house; a database that is named may be anybody's.
         match if self.is_remote() { ledger.begun_by_another().await? } else { None } {
@@ -121,31 +142,53 @@ impl Host for OsHost {
             None => Ok(ledger),
         }
     }
+
+    async fn upgrade(&self, how: How) -> Result<Upgrade, Problem> {
+        self.is_ours()?;
+        // On a disk that is read-only SQLite only says that it cannot open the file.
+        nix::unistd::access(&self.house.data, nix::unistd::AccessFlags::W_OK)
+            .map_err(|error| unusable("write in", &self.house.data, &error.into()))?;
+        self.settle().await?;
+        self.bring_forward(how).await
+    }
+
+    async fn backup(&self, to: Option<&Path>, how: How) -> Result<Backup, Problem> {
+        self.make_backup(to, how).await
+    }
+
+    async fn restore(&self, from: &Path, how: How) -> Result<Restored, Problem> {
+        self.put_back(from, how).await
+    }
+
+    fn backups(&self) -> Vec<KeptBackup> {
+        self.kept_backups()
+    }
+
+    fn upgraded(&self) -> Option<Upgrade> {
+        self.upgraded.get().cloned()
+    }
 }
 
 impl OsHost {
-    fn is_remote(&self) -> bool {
+    pub(super) fn is_remote(&self) -> bool {
         !self.database_url.is_empty()
     }
 
-    async fn open_remote(&self) -> Result<Arc<dyn Store>, Problem> {
-        let store = PostgresStore::open(&self.database_url).await.map_err(|error| {
-            let what = format!("{error} ({})", without_password(&self.database_url));
-            Problem { what, ..Problem::from(error) }
-        })?;
-        Ok(Arc::new(store))
+    /// The database as it is: one of an older schema is not opened.
+    pub(super) async fn store(&self) -> Result<Arc<dyn Store>, StoreError> {
+        Ok(match self.is_remote() {
+            true => Arc::new(PostgresStore::open(&self.database_url).await?),
+            false => Arc::new(SqliteStore::open(&self.house.database()).await?),
+        })
     }
 
-    async fn open_file(&self) -> Result<Arc<dyn Store>, Problem> {
-        let path = self.house.database();
-        // The database holds what people wrote, and the files beside it take over its mode: nobody else reads them.
-        keys::make(&path, "", &self.ids.bits().to_string())
-            .map_err(|error| unusable("make", &path, &error))?;
-        let store = SqliteStore::open(&path).await.map_err(|error| {
-            let what = format!("{} ({})", error, path.display());
-            Problem { what, ..Problem::from(error) }
-        })?;
-        Ok(Arc::new(store))
+    /// What the database said, and which one it was.
+    fn at_its_place(&self, error: StoreError) -> Problem {
+        let place = match self.is_remote() {
+            true => without_password(&self.database_url),
+            false => self.house.database().display().to_string(),
+        };
+        Problem { what: format!("{error} ({place})"), ..Problem::from(error) }
     }
 
     fn vault(&self) -> FileVault {
@@ -155,7 +198,7 @@ impl OsHost {
     /// The first secret, unless the house has one, or had: an epoch has ended then, and its checkpoint says so.
     fn furnish_vault(&self, vault: &FileVault) -> Result<Option<PublicKey>, Problem> {
         let unusable = |error: io::Error| unusable("use", &vault.paths.keys, &error);
-        if !vault.epochs().map_err(unusable)?.is_empty() || vault.paths.checkpoints.exists() {
+        if !vault.is_new().map_err(unusable)? {
             return Ok(None);
         }
         // Before there were epochs, a database elsewhere shared the secret of the file.
@@ -170,31 +213,20 @@ impl OsHost {
         Ok(vault.secret(1).map_err(unusable)?.map(|secret| secret.public()))
     }
 
-    fn seal(&self) -> Result<Seal, Problem> {
-        let lost = |path: &Path, why: &str| {
-            Problem::new(Code::KEY, format!("{} {why}", path.display()))
-                .safe("nothing was written")
-                .remedy("regent explain R4008")
-        };
-        let node = self.house.node();
-        let name = keys::read(&node).map_err(|error| unusable("read", &node, &error))?;
-        let name = name.ok_or_else(|| lost(&node, "is missing"))?;
-        let stream: NodeId =
-            name.parse().map_err(|_other| lost(&node, "does not hold the name of a node"))?;
+    pub(super) fn seal(&self) -> Result<Seal, Problem> {
         let vault = self.vault();
-        let epochs = vault.epochs().map_err(|error| unusable("read", &vault.paths.keys, &error))?;
-        let newest = epochs.last().ok_or_else(|| lost(&vault.paths.key(1), "is missing"))?;
-        let path = vault.paths.key(*newest);
-        match vault.secret(*newest) {
-            Ok(Some(_)) => Ok(Seal::new(stream, Arc::new(vault))),
-            Ok(None) => Err(lost(&path, "is missing")),
-            Err(error) if error.kind() == io::ErrorKind::Other => Err(lost(&path, "does not hold a key")),
-            Err(error) => Err(unusable("read", &path, &error)),
-        }
+        // Before there were epochs, a database elsewhere shared the secret of the file.
+        let shared = self.is_remote()
+            && vault.is_new().map_err(|error| unusable("read", &vault.paths.keys, &error))?;
+        seal_of(&self.house, self.is_remote() && !shared, &self.ids)
+    }
+
+    pub(super) fn node(&self) -> Result<NodeId, Problem> {
+        node_of(&self.house)
     }
 
     /// Whoever owns the data folder is the owner of everything in it.
-    fn is_ours(&self) -> Result<(), Problem> {
+    pub(super) fn is_ours(&self) -> Result<(), Problem> {
         let folder = &self.house.data;
         match std::fs::metadata(folder) {
             Ok(found) if found.uid() != Uid::effective().as_raw() => {
@@ -241,6 +273,36 @@ impl OsHost {
         } else {
             inspect_private("key", &key)
         }
+    }
+}
+
+fn lost(path: &Path, why: &str) -> Problem {
+    Problem::new(Code::KEY, format!("{} {why}", path.display()))
+        .safe("nothing was written")
+        .remedy("regent explain R4008")
+}
+
+fn secret(path: &Path) -> Result<String, Problem> {
+    let text = keys::read(path).map_err(|error| unusable("read", path, &error))?;
+    text.ok_or_else(|| lost(path, "is missing"))
+}
+
+fn node_of(house: &House) -> Result<NodeId, Problem> {
+    let node = house.node();
+    secret(&node)?.parse().map_err(|_unreadable| lost(&node, "does not hold the name of a node"))
+}
+
+/// What a house seals its audit with; a scratch place has its own.
+pub(super) fn seal_of(house: &House, remote: bool, ids: &Arc<dyn IdSource>) -> Result<Seal, Problem> {
+    let (stream, vault) = (node_of(house)?, FileVault { paths: house.vault(remote), ids: Arc::clone(ids) });
+    let epochs = vault.epochs().map_err(|error| unusable("read", &vault.paths.keys, &error))?;
+    let newest = epochs.last().ok_or_else(|| lost(&vault.paths.key(1), "is missing"))?;
+    let path = vault.paths.key(*newest);
+    match vault.secret(*newest) {
+        Ok(Some(_)) => Ok(Seal::new(stream, Arc::new(vault))),
+        Ok(None) => Err(lost(&path, "is missing")),
+        Err(error) if error.kind() == io::ErrorKind::Other => Err(lost(&path, "does not hold a key")),
+        Err(error) => Err(unusable("read", &path, &error)),
     }
 }
 
@@ -294,7 +356,7 @@ fn open_to_others(folder: &Path) -> bool {
     std::fs::metadata(folder).is_ok_and(|found| found.permissions().mode() & 0o022 != 0)
 }
 
-fn unusable(verb: &str, path: &Path, error: &io::Error) -> Problem {
+pub(super) fn unusable(verb: &str, path: &Path, error: &io::Error) -> Problem {
     let what = format!("cannot {verb} {}: {error}", path.display());
     let code = if error.kind() == io::ErrorKind::StorageFull { Code::DISK_FULL } else { Code::HOUSE };
     Problem::new(code, what).safe("nothing was written").remedy("regent doctor")

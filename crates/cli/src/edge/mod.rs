@@ -5,10 +5,14 @@ use std::io;
 use std::path::Path;
 
 mod anchor;
+mod backup;
+mod files;
 mod holder;
 mod host;
 mod keys;
+mod restore;
 mod surroundings;
+mod upgrade;
 mod vault;
 
 pub(crate) use host::OsHost;
@@ -52,7 +56,7 @@ pub(crate) fn lines_of(path: &Path) -> io::Result<impl Iterator<Item = io::Resul
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
-    #[expect(clippy::disallowed_methods, reason = "standard input blocks")]
+    #[expect(clippy::disallowed_methods, reason = "standard input blocks, and so do large files")]
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|_panicked| Err(io::Error::other("reading broke down")))
 }

@@ -40,6 +40,11 @@ impl FileVault {
         Ok(epochs)
     }
 
+    /// Whether nothing was ever sealed with it.
+    pub(super) fn is_new(&self) -> io::Result<bool> {
+        Ok(self.epochs()?.is_empty() && !self.paths.checkpoints.exists())
+    }
+
     /// 256 random bits.
     fn random(&self) -> Digest {
         let (high, low) = (self.ids.bits(), self.ids.bits());

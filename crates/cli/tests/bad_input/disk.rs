@@ -1,45 +1,7 @@
 //! A full disk: what was acknowledged stays, nothing is half-written, and with room again the work goes on.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
+use crate::mount::Disk;
 use crate::world::{REQUEST, World, event, is_root};
-
-/// A small disk of our own, in memory; unmounted whatever happens.
-pub(crate) struct Disk {
-    path: PathBuf,
-}
-
-impl Disk {
-    pub(crate) fn mount(below: &Path, size: &str) -> Self {
-        let path = below.join("disk");
-        std::fs::create_dir(&path).expect("folder");
-        system("mount", &["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"], &path);
-        Self { path }
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(crate) fn remount(&self, options: &str) {
-        system("mount", &["-o", &format!("remount,{options}")], &self.path);
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let done = Command::new("umount").arg(&self.path).status();
-        if !done.is_ok_and(|status| status.success()) {
-            eprintln!("cannot unmount {}", self.path.display());
-        }
-    }
-}
-
-fn system(program: &str, args: &[&str], path: &Path) {
-    let status = Command::new(program).args(args).arg(path).status().expect("start");
-    assert!(status.success(), "{program} {args:?}: {status}");
-}
 
 /// About 20 kB each, no two alike.
 fn large_events(count: usize) -> String {

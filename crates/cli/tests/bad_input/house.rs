@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use crate::disk::Disk;
+use crate::mount::Disk;
 use crate::world::{REQUEST, World, is_root};
 
 #[test]

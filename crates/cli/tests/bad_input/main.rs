@@ -16,6 +16,7 @@ mod disk;
 mod house;
 mod ingest;
 mod json;
+mod mount;
 mod output;
 mod process;
 mod remedies;

@@ -13,7 +13,7 @@ const MIGRATIONS: [(&str, &str); 3] = [
     ("the ground", include_str!("../../migrations/postgres/0002_the_ground.sql")),
     ("the stranger", include_str!("../../migrations/postgres/0003_the_stranger.sql")),
 ];
-const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;
+pub(super) const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;
 
 const OLDEST: i64 = 150_000;
 const OLDEST_NAME: &str = "PostgreSQL 15";
@@ -35,7 +35,16 @@ const LOOK: &str = "
 
 type Look = (i64, String, String, bool, Option<String>, Option<bool>, i64, bool);
 
-pub(super) async fn migrate(connection: &mut PgConnection) -> Result<(), StoreError> {
+/// What there is to be brought forward, and whether it is ours to do so.
+pub(super) struct Found {
+    /// 0: no schema of ours yet.
+    pub(super) schema: i64,
+    has_schema: bool,
+    refused: Option<StoreError>,
+}
+
+/// Looks, and touches nothing. What is not ours or newer is an error.
+pub(super) async fn look(connection: &mut PgConnection) -> Result<Found, StoreError> {
     let look = sqlx::query_as(LOOK).bind(SCHEMA).fetch_one(&mut *connection).await.map_err(failure)?;
     let (number, version, me, standby, owner, mine, relations, ours): Look = look;
     if number < OLDEST {
@@ -48,55 +57,69 @@ pub(super) async fn migrate(connection: &mut PgConnection) -> Result<(), StoreEr
         let owner = owner.as_deref().unwrap_or_default();
         StoreError::Denied(format!("its schema `{SCHEMA}` belongs to `{owner}`, and `{me}` may not {why}"))
     };
-    let found = match ours {
+    let schema = match ours {
         true => newest(connection).await.map_err(|error| match error {
             StoreError::Denied(why) => denied(&format!("read it: {why}")),
             error => error,
         })?,
         false => 0,
     };
-    if found > KNOWN {
-        return Err(StoreError::Newer { found, known: KNOWN });
+    if schema > KNOWN {
+        return Err(StoreError::Newer { found: schema, known: KNOWN });
     }
-    if found == KNOWN {
-        return Ok(());
-    }
-    if standby {
-        return Err(StoreError::ReadOnly("the server is a standby; name the primary".into()));
-    }
-    if mine == Some(false) {
-        return Err(denied("change it"));
-    }
-    bring_forward(connection, owner.is_some()).await
+    let refused = if standby {
+        Some(StoreError::ReadOnly("the server is a standby; name the primary".into()))
+    } else {
+        (mine == Some(false)).then(|| denied("change it"))
+    };
+    Ok(Found { schema, has_schema: owner.is_some(), refused })
 }
 
-async fn newest(connection: &mut PgConnection) -> Result<i64, StoreError> {
+/// Makes the schema where there is none.
+pub(super) async fn make(connection: &mut PgConnection) -> Result<(), StoreError> {
+    let found = look(connection).await?;
+    match (found.schema, found.refused) {
+        (KNOWN, _) => return Ok(()),
+        (older @ 1.., _) => return Err(StoreError::Older { found: older, known: KNOWN }),
+        (_, Some(refused)) => return Err(refused),
+        (_, None) => {}
+    }
+    // Whatever is usual on this server: what counts is what is there once the lock is ours.
+    let mut tx = connection.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await.map_err(failure)?;
+    let locked = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(WRITER).execute(&mut *tx).await;
+    locked.map_err(failure)?;
+    bring_forward(&mut tx, found.has_schema).await?;
+    tx.commit().await.map_err(failure)
+}
+
+/// Whether this user on this server may change the schema.
+pub(super) async fn may_change(connection: &mut PgConnection) -> Result<(), StoreError> {
+    look(connection).await?.refused.map_or(Ok(()), Err)
+}
+
+pub(super) async fn newest(connection: &mut PgConnection) -> Result<i64, StoreError> {
     let newest = sqlx::query_scalar("SELECT coalesce(max(number), 0) FROM brainframe.schema_migrations");
     newest.fetch_one(connection).await.map_err(failure)
 }
 
 /// Under the writers' lock the number is read again: another process may have been faster.
-async fn bring_forward(connection: &mut PgConnection, has_schema: bool) -> Result<(), StoreError> {
+pub(super) async fn bring_forward(connection: &mut PgConnection, has_schema: bool) -> Result<(), StoreError> {
     const MAKE_SCHEMA: &str = "CREATE SCHEMA IF NOT EXISTS brainframe";
     const MAKE: &str = "CREATE TABLE IF NOT EXISTS brainframe.schema_migrations (
             number bigint PRIMARY KEY, name text NOT NULL, at timestamptz NOT NULL DEFAULT now());
         SET LOCAL search_path = brainframe;";
-    // Whatever is usual on this server: what counts is what is there once the lock is ours.
-    let mut tx = connection.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await.map_err(failure)?;
-    let locked = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(WRITER).execute(&mut *tx).await;
-    locked.map_err(failure)?;
     // Only where there is none: making one needs a right on the database that the schema's owner may not have.
     if !has_schema {
-        sqlx::raw_sql(MAKE_SCHEMA).execute(&mut *tx).await.map_err(failure)?;
+        sqlx::raw_sql(MAKE_SCHEMA).execute(&mut *connection).await.map_err(failure)?;
     }
-    sqlx::raw_sql(MAKE).execute(&mut *tx).await.map_err(failure)?;
-    let found = newest(&mut tx).await?;
+    sqlx::raw_sql(MAKE).execute(&mut *connection).await.map_err(failure)?;
+    let found = newest(connection).await?;
     for (number, (name, sql)) in (1_i64..).zip(MIGRATIONS).filter(|(number, _)| *number > found) {
-        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *tx).await.map_err(failure)?;
+        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection).await.map_err(failure)?;
         let done = sqlx::query("INSERT INTO schema_migrations (number, name) VALUES ($1, $2)");
-        done.bind(number).bind(name).execute(&mut *tx).await.map_err(failure)?;
+        done.bind(number).bind(name).execute(&mut *connection).await.map_err(failure)?;
     }
-    tx.commit().await.map_err(failure)
+    Ok(())
 }
 
 pub(super) async fn describe(connection: &mut PgConnection) -> Result<Described, StoreError> {

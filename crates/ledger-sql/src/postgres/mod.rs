@@ -9,8 +9,10 @@
 
 mod cells;
 mod errors;
+mod hold;
 mod migrate;
 mod readers;
+mod rows;
 
 use std::future::Future;
 use std::time::Duration;
@@ -32,6 +34,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::sql;
 use errors::failure;
+pub use hold::PostgresHold;
 use readers::{Reader, Readers};
 
 const DIALECT: sql::Dialect = sql::Dialect::Postgres;
@@ -75,26 +78,17 @@ impl std::fmt::Debug for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects, and brings the schema up to date. A schema that is not ours, or is from a newer program, is left
-    /// untouched.
+    /// Connects, and makes the schema where there is none. One that is not ours, from a newer program or from an older one
+    /// is left untouched: [`PostgresHold`] brings an older one forward.
     ///
     /// # Errors
     /// If the server cannot be reached, does not let us in, is too old, or its schema is not ours.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        let options: PgConnectOptions =
-            url.parse().map_err(|error: sqlx::Error| StoreError::Unreachable(error.to_string()))?;
-        let options = options.application_name("regent").statement_cache_capacity(PREPARED).options([
-            ("search_path", format!("{SCHEMA},public").as_str()),
-            ("lock_timeout", LOCK),
-            ("idle_in_transaction_session_timeout", SILENCE),
-            // A prepared statement keeps the plan that it got while its table was small: reading all of it. Ours
-            // ask by key or by sequence number, and what has an index is asked through it.
-            ("enable_seqscan", "off"),
-        ]);
+        let options = options(url)?;
         let connection = retried(is_opening, || async {
             let silent = |_elapsed| StoreError::Unreachable(no_answer(FIRST));
             let mut connection = timeout(FIRST, connect(&options)).await.map_err(silent)??;
-            migrate::migrate(&mut connection).await?;
+            migrate::make(&mut connection).await?;
             Ok(connection)
         })
         .await?;
@@ -129,6 +123,19 @@ impl PostgresStore {
         *writer = Some(connection);
         Ok(applied)
     }
+}
+
+fn options(url: &str) -> Result<PgConnectOptions, StoreError> {
+    let options: PgConnectOptions =
+        url.parse().map_err(|error: sqlx::Error| StoreError::Unreachable(error.to_string()))?;
+    Ok(options.application_name("regent").statement_cache_capacity(PREPARED).options([
+        ("search_path", format!("{SCHEMA},public").as_str()),
+        ("lock_timeout", LOCK),
+        ("idle_in_transaction_session_timeout", SILENCE),
+        // A prepared statement keeps the plan that it got while its table was small: reading all of it. Ours
+        // ask by key or by sequence number, and what has an index is asked through it.
+        ("enable_seqscan", "off"),
+    ]))
 }
 
 /// Not limited in time: whoever calls it is.

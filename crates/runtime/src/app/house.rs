@@ -77,7 +77,7 @@ impl App {
     /// If something cannot be made.
     pub async fn init(&self, name: &str) -> Result<Furnished, Problem> {
         let fresh = !self.is_furnished();
-        let mut furnished = self.parts.host.furnish(name)?;
+        let mut furnished = self.parts.host.furnish(name).await?;
         self.ledger().await?;
         if fresh {
             furnished.made.push(self.paths().database);
@@ -135,6 +135,9 @@ impl App {
             findings.extend(self.examine_ledger().await);
         }
         let healthy = findings.iter().all(|finding| finding.state != State::Bad);
+        if !healthy {
+            findings.extend(self.recent_upgrade());
+        }
         Diagnosis { healthy, findings }
     }
 

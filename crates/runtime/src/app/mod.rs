@@ -6,6 +6,7 @@ mod bus;
 mod events;
 mod house;
 mod ids;
+mod keeping;
 mod report;
 mod resume;
 mod run;

@@ -1,0 +1,440 @@
+//! A copy of the house in a folder of its own, and whether it is as good as the house: found out by setting it up in a
+//! scratch place. An upgrade's rehearsal is the same, with a copy of the older schema.
+
+#![expect(clippy::disallowed_methods, reason = "the house's own files")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use domain::probe::{Point, Silent};
+use domain::{Digest, Time, canonical};
+use ledger::chain::Fault;
+use ledger::{Ledger, Seal, Store as _, Verification};
+use ledger_sql::{Hold, PostgresStore, SqliteStore, Tally};
+use runtime::keeping::{Backup, Count, FORMAT, How, KeptBackup, Manifest, Occasion, Tip};
+use runtime::{Code, House, Problem};
+use serde::{Deserialize, Serialize};
+
+use super::blocking;
+use super::files::{self, Draft};
+use super::host::{OsHost, seal_of, unusable};
+
+/// What a house consists of, in the data folder and in a backup. `keys` is a folder.
+pub(super) const NAMES: [&str; 5] = ["regent.db", "keys", "node", "checkpoints.jsonl", "tip"];
+const DATABASE: &str = "regent.db";
+const SETTINGS: &str = "regent.toml";
+const MANIFEST: &str = "manifest.json";
+
+/// How often a copy is begun again because a key changed while it was made.
+const TRIES: u32 = 3;
+
+/// A copy that has no name yet.
+pub(super) struct Drafted {
+    pub(super) draft: Draft,
+    pub(super) manifest: Manifest,
+    pub(super) digest: Digest,
+    bytes: u64,
+}
+
+/// A copy that was set up in a scratch place, brought forward if it was older, and looked at.
+pub(super) struct Examined {
+    pub(super) scratch: Draft,
+    pub(super) seal: Seal,
+    pub(super) counted: Count,
+    /// What is not there as it was; then it is no good.
+    pub(super) lost: Option<String>,
+    /// What is wrong with the audit in it.
+    pub(super) fault: Option<String>,
+}
+
+/// A line of the list of backups.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    at: Time,
+    folder: PathBuf,
+    occasion: Occasion,
+    manifest: Option<Digest>,
+}
+
+/// A scratch place is a house: everything lies in one folder.
+pub(super) fn house_in(folder: &Path) -> House {
+    House { config: folder.into(), data: folder.into() }
+}
+
+pub(super) fn count(tally: &Tally, stream: &str) -> Count {
+    let head = tally.heads.iter().find(|head| head.stream == stream);
+    Count {
+        schema: tally.schema,
+        tables: tally.rows.len(),
+        rows: tally.total(),
+        audit: head.map(|head| Tip { seq: head.seq, hash: head.hash }),
+    }
+}
+
+fn damaged(what: impl Into<String>) -> Problem {
+    Problem::new(Code::BACKUP_DAMAGED, what).safe("nothing was changed").remedy("regent explain R1006")
+}
+
+fn not_as_good(why: &str) -> Problem {
+    Problem::new(Code::BACKUP_FAILED, format!("the copy is not as good as the house: {why}"))
+        .safe("the house was not changed, and nothing was kept")
+        .remedy("regent doctor")
+}
+
+/// Only these may be in a backup: what a manifest names is not to lead out of its folder.
+fn is_of_a_house(name: &str) -> bool {
+    let plain = |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0']);
+    match name.split_once('/') {
+        Some((folder, file)) => folder == "keys" && plain(file),
+        None => name == SETTINGS || (NAMES.contains(&name) && name != "keys"),
+    }
+}
+
+impl OsHost {
+    pub(super) fn stage(&self, name: &'static str) {
+        self.probe.reached(Point::Stage { name });
+    }
+
+    pub(super) fn unique(&self) -> String {
+        self.ids.bits().to_string()
+    }
+
+    /// Where what is called so in a backup lies in the house.
+    pub(super) fn in_place(&self, name: &str) -> PathBuf {
+        let vault = self.house.vault(self.is_remote());
+        match name {
+            "keys" => vault.keys,
+            "checkpoints.jsonl" => vault.checkpoints,
+            "tip" => vault.tip,
+            _ => self.house.data.join(name),
+        }
+    }
+
+    /// Everything but the database: small, and there or not.
+    fn small_files(&self) -> Result<Vec<(String, PathBuf)>, Problem> {
+        let (house, folder) = (&self.house, self.in_place("keys"));
+        let keys = files::names(&folder).map_err(|error| unusable("read", &folder, &error))?;
+        let keys = keys.into_iter().map(|name| (format!("keys/{name}"), folder.join(name)));
+        let beside = NAMES.iter().filter(|name| ![DATABASE, "keys"].contains(name));
+        let beside = beside.map(|name| ((*name).to_owned(), self.in_place(name)));
+        let settings = std::iter::once((SETTINGS.to_owned(), house.settings_file()));
+        let all = keys.chain(beside).chain(settings);
+        Ok(all.filter(|(name, path)| is_of_a_house(name) && path.is_file()).collect())
+    }
+
+    /// Copies the house into a draft below `parent`. The small files first: a key may be older than the database then,
+    /// which is noticed when the copy is tried, but nothing beside the database is ever ahead of it.
+    pub(super) async fn draft(&self, parent: &Path, occasion: Occasion) -> Result<Drafted, Problem> {
+        let making = |path: &Path| {
+            let path = path.to_owned();
+            move |error| unusable("make", &path, &error)
+        };
+        let draft = Draft::make(parent, &self.unique()).map_err(making(parent))?;
+        let folder = draft.path().to_owned();
+        self.stage("copy files");
+        files::make_folder(&folder.join("keys")).map_err(making(&folder))?;
+        let (mut listed, mut bytes) = (std::collections::BTreeMap::new(), 0);
+        for (name, path) in self.small_files()? {
+            let to = folder.join(&name);
+            let (digest, length) = files::copy(&path, &to).map_err(making(&to))?;
+            listed.insert(name, digest);
+            bytes += length;
+        }
+        self.stage("copy database");
+        let database = folder.join(DATABASE);
+        drop(files::create(&database).map_err(making(&database))?);
+        let saved = match self.is_remote() {
+            true => Some(PostgresStore::open(&self.database_url).await?.save_to(&database).await?),
+            false => None,
+        };
+        if saved.is_none() {
+            SqliteStore::copy(&self.house.database(), &database).await?;
+        }
+        let tally = SqliteStore::tally(&database).await?;
+        if let Some(lost) = saved.and_then(|saved| saved.lost_in(&tally)) {
+            return Err(not_as_good(&lost));
+        }
+        let path = database.clone();
+        let read = blocking(move || {
+            files::sync(&path)?;
+            files::digest(&path)
+        });
+        let (digest, length) = read.await.map_err(making(&database))?;
+        listed.insert(DATABASE.into(), digest);
+        let node = self.node()?;
+        let manifest = Manifest {
+            format: FORMAT,
+            program: env!("CARGO_PKG_VERSION").into(),
+            schema: tally.schema,
+            at: self.clock.now(),
+            occasion,
+            node,
+            files: listed,
+            audit: count(&tally, &node.to_string()).audit,
+            rows: tally.rows,
+            chain: tally.chain,
+        };
+        let text =
+            canonical::bytes(&manifest).map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
+        let digest = Digest::of(&text);
+        let path = folder.join(MANIFEST);
+        files::write(&path, &text).map_err(making(&path))?;
+        files::sync(&folder.join("keys")).map_err(making(&folder))?;
+        files::sync(&folder).map_err(making(&folder))?;
+        Ok(Drafted { draft, manifest, digest, bytes: bytes + length })
+    }
+
+    /// Sets the copy up in a scratch place below `parent`, brings it forward, and looks at it.
+    pub(super) async fn examine(
+        &self,
+        parent: &Path,
+        folder: &Path,
+        manifest: &Manifest,
+    ) -> Result<Examined, Problem> {
+        self.stage("set up scratch");
+        let making = |error| unusable("make", parent, &error);
+        let scratch = Draft::make(parent, &self.unique()).map_err(making)?;
+        let house = house_in(scratch.path());
+        files::make_folder(&house.vault(false).keys).map_err(making)?;
+        for (name, expected) in &manifest.files {
+            if !is_of_a_house(name) {
+                return Err(damaged(format!("the manifest names `{name}`, which is no file of a house")));
+            }
+            let (from, to) = (folder.join(name), scratch.path().join(name));
+            match blocking(move || files::copy(&from, &to)).await {
+                Ok((found, _)) if found == *expected => {}
+                Ok(_) => return Err(damaged(format!("`{name}` is not what the manifest says"))),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    return Err(damaged(format!("`{name}` is missing")));
+                }
+                Err(error) => return Err(unusable("copy", &folder.join(name), &error)),
+            }
+        }
+        let seal = seal_of(&house, false, &self.ids)?;
+        if seal.stream() != manifest.node {
+            return Err(damaged("its `node` is not that of the manifest"));
+        }
+        self.stage("look at scratch");
+        let database = house.database();
+        let before = SqliteStore::tally(&database).await?;
+        let stream = manifest.node.to_string();
+        let counted = count(&before, &stream);
+        let written = (manifest.schema, &manifest.rows, &manifest.audit, &manifest.chain);
+        if (before.schema, &before.rows, &counted.audit, &before.chain) != written {
+            return Err(damaged("the database in it does not hold what the manifest says"));
+        }
+        self.stage("bring scratch forward");
+        Hold::take(&database).await?.migrate(None, &seal, &Silent).await?;
+        let store = Arc::new(SqliteStore::open(&database).await?);
+        store.describe().await?; // every page is looked at
+        let ledger = Ledger::start(Arc::<SqliteStore>::clone(&store) as _, seal, Arc::new(Silent));
+        let verification = ledger.verify_audit().await?;
+        let fault = first_fault(&verification);
+        drop(ledger);
+        store.close().await;
+        let after = SqliteStore::tally(&database).await?;
+        Ok(Examined {
+            scratch,
+            seal: seal_of(&house, false, &self.ids)?,
+            counted,
+            lost: before.lost_in(&after),
+            fault,
+        })
+    }
+
+    /// A copy that was tried, or why there is none.
+    pub(super) async fn tried_draft(
+        &self,
+        parent: &Path,
+        occasion: Occasion,
+    ) -> Result<(Drafted, Count), Problem> {
+        let mut tries = 1..TRIES;
+        loop {
+            let drafted = self.draft(parent, occasion).await?;
+            let examined = self.examine(parent, drafted.draft.path(), &drafted.manifest).await;
+            let why = match examined {
+                Ok(Examined { lost: Some(lost), .. }) => not_as_good(&lost),
+                // A fault that the house has itself is copied as it is; one that only the copy has comes from a key that
+                // was changed while it was made.
+                Ok(Examined { fault: Some(fault), counted, .. }) => match self.has_fault(&fault).await? {
+                    true => return Ok((drafted, counted)),
+                    false => not_as_good(&fault),
+                },
+                Ok(Examined { counted, .. }) => return Ok((drafted, counted)),
+                Err(problem) if problem.code == Code::BACKUP_DAMAGED => not_as_good(&problem.what),
+                Err(problem) => return Err(problem),
+            };
+            if tries.next().is_none() {
+                return Err(why);
+            }
+        }
+    }
+
+    async fn has_fault(&self, fault: &str) -> Result<bool, Problem> {
+        let ledger = Ledger::start(self.store().await?, self.seal()?, Arc::new(Silent));
+        let verification = ledger.verify_audit().await?;
+        Ok(verification.all_faults().any(|(_, found)| found.to_string() == fault))
+    }
+
+    pub(super) async fn make_backup(&self, to: Option<&Path>, how: How) -> Result<Backup, Problem> {
+        let parent = to.map_or_else(|| self.house.backups(), Path::to_owned);
+        let folder = parent.join(self.dated("regent"));
+        if how == How::Rehearse {
+            let files = self.small_files()?;
+            let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
+            let small: u64 = files.iter().map(|(_, path)| size(path)).sum();
+            let tally = self.present().await?;
+            let node = self.node()?.to_string();
+            return Ok(Backup {
+                folder,
+                counted: count(&tally, &node),
+                files: files.len() + 1,
+                bytes: small + if self.is_remote() { 0 } else { size(&self.house.database()) },
+                manifest: None,
+            });
+        }
+        let (drafted, counted) = self.tried_draft(&parent, Occasion::Asked).await?;
+        let (manifest, bytes, files) = (drafted.digest, drafted.bytes, drafted.manifest.files.len());
+        let folder = self.keep(drafted, &folder)?;
+        Ok(Backup { folder, counted, files, bytes, manifest: Some(manifest) })
+    }
+
+    /// Gives the copy its name, and writes down where it is.
+    pub(super) fn keep(&self, drafted: Drafted, folder: &Path) -> Result<PathBuf, Problem> {
+        let (manifest, digest) = (drafted.manifest.clone(), drafted.digest);
+        let folder = self.name(drafted, folder)?;
+        self.list(&folder, manifest.at, manifest.occasion, Some(digest))?;
+        Ok(folder)
+    }
+
+    pub(super) fn name(&self, drafted: Drafted, folder: &Path) -> Result<PathBuf, Problem> {
+        self.stage("name the copy");
+        drafted.draft.name(folder).map_err(|error| unusable("make", folder, &error))
+    }
+
+    pub(super) fn list(
+        &self,
+        folder: &Path,
+        at: Time,
+        occasion: Occasion,
+        manifest: Option<Digest>,
+    ) -> Result<(), Problem> {
+        self.stage("list the copy");
+        let list = self.house.backup_list();
+        let line = serde_json::to_string(&Line { at, folder: folder.into(), occasion, manifest })
+            .map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
+        files::append(&list, &line).map_err(|error| unusable("write", &list, &error))
+    }
+
+    /// `regent-20261116T051805Z`.
+    pub(super) fn dated(&self, name: &str) -> String {
+        let now = jiff::Timestamp::from_microsecond(self.clock.now().micros()).unwrap_or_default();
+        format!("{name}-{}", now.strftime("%Y%m%dT%H%M%SZ"))
+    }
+
+    /// What the house holds now.
+    pub(super) async fn present(&self) -> Result<Tally, Problem> {
+        Ok(if self.is_remote() {
+            PostgresStore::open(&self.database_url).await?.tally().await?
+        } else {
+            SqliteStore::tally(&self.house.database()).await?
+        })
+    }
+
+    /// Those on the list, and those that lie where copies are kept: whoever was killed may not have come to the list.
+    /// Half a copy that they left holds somebody, too; it is removed.
+    pub(super) fn kept_backups(&self) -> Vec<KeptBackup> {
+        for place in [&self.house.data, &self.house.backups()] {
+            drop(files::clear(place)); // what cannot be removed is in the way of nothing
+        }
+        let text = super::text_of(&self.house.backup_list()).ok().flatten().unwrap_or_default();
+        let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
+        let mut kept: Vec<KeptBackup> = lines
+            .map(|Line { at, folder, occasion, manifest }| {
+                let there = folder.is_dir();
+                KeptBackup { folder, at, occasion, manifest, there }
+            })
+            .collect();
+        let parent = self.house.backups();
+        for name in files::names(&parent).unwrap_or_default() {
+            let folder = parent.join(&name);
+            if name.starts_with('.') || kept.iter().any(|kept| kept.folder == folder) {
+                continue;
+            }
+            let (at, occasion, manifest) = match read_manifest(&folder) {
+                Ok((manifest, digest)) => (manifest.at, manifest.occasion, Some(digest)),
+                // The files of a house that did not open.
+                Err(_) => (files::changed(&folder), Occasion::Restore, None),
+            };
+            kept.push(KeptBackup { folder, at, occasion, manifest, there: true });
+        }
+        kept.sort_by_key(|kept| kept.at);
+        kept
+    }
+}
+
+/// The first thing that is wrong with an audit, but for what it says itself: a damage that is on record is part of it.
+pub(super) fn first_fault(verification: &Verification) -> Option<String> {
+    let mut faults = verification.all_faults().map(|(_, fault)| fault);
+    faults.find(|fault| !matches!(fault, Fault::Recorded { .. })).map(ToString::to_string)
+}
+
+/// # Errors
+/// If there is none, or it is none of ours, or from a newer program.
+pub(super) fn read_manifest(folder: &Path) -> Result<(Manifest, Digest), Problem> {
+    let path = folder.join(MANIFEST);
+    let none = |why: &str| {
+        Problem::new(Code::NOT_A_BACKUP, format!("{} is no backup of Regent: {why}", folder.display()))
+            .safe("nothing was changed")
+            .remedy("regent backup --dry-run")
+    };
+    let text = super::text_of(&path).map_err(|error| none(&error.to_string()))?;
+    let text = text.ok_or_else(|| none(&format!("there is no {MANIFEST} in it")))?;
+    let value: serde_json::Value =
+        serde_json::from_str(&text).map_err(|_unreadable| none(&format!("its {MANIFEST} cannot be read")))?;
+    if let Some(format) =
+        value.get("format").and_then(serde_json::Value::as_u64).filter(|format| *format > u64::from(FORMAT))
+    {
+        let what = format!("the backup has format {format}, this program knows up to {FORMAT}");
+        return Err(Problem::new(Code::DATABASE_NEWER, what)
+            .safe("nothing was changed")
+            .remedy("regent explain R4004"));
+    }
+    let manifest = serde_json::from_value(value)
+        .map_err(|error| none(&format!("its {MANIFEST} is incomplete ({error})")))?;
+    Ok((manifest, Digest::of(text.as_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_a_house;
+
+    #[test]
+    fn a_manifest_cannot_lead_out_of_its_folder() {
+        for name in [
+            "regent.db",
+            "node",
+            "tip",
+            "checkpoints.jsonl",
+            "regent.toml",
+            "keys/audit.key",
+            "keys/audit-2.key",
+        ] {
+            assert!(is_of_a_house(name), "{name}");
+        }
+        for name in [
+            "",
+            "keys",
+            "keys/",
+            "keys/..",
+            "keys/../node",
+            "../node",
+            "/etc/passwd",
+            "other",
+            "keys/a/b",
+            "node/",
+        ] {
+            assert!(!is_of_a_house(name), "{name}");
+        }
+    }
+}

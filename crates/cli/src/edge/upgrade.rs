@@ -1,0 +1,162 @@
+//! An older house is brought forward: a copy is kept, the migration is rehearsed on another copy, and only then is the
+//! house itself touched, in one transaction. On PostgreSQL the transaction is the rehearsal: it is looked at before it is
+//! committed, and nothing of it was ever there otherwise.
+
+use std::sync::Arc;
+
+use domain::id::Id;
+use domain::probe::Silent;
+use ledger::{Batch, CommitError, Entry, Ledger, Refusal};
+use ledger_sql::{Hold, PostgresHold, PostgresStore, SqliteStore};
+use runtime::keeping::{How, Occasion, Upgrade};
+use runtime::{Code, Problem};
+use serde_json::json;
+
+use super::backup::{count, first_fault};
+use super::files;
+use super::host::OsHost;
+
+impl OsHost {
+    pub(super) async fn bring_forward(&self, how: How) -> Result<Upgrade, Problem> {
+        if self.is_remote() {
+            self.bring_server_forward(how).await
+        } else {
+            self.bring_file_forward(how).await
+        }
+    }
+
+    async fn bring_file_forward(&self, how: How) -> Result<Upgrade, Problem> {
+        let (path, to) = (self.house.database(), SqliteStore::known_schema());
+        // Nobody writes from the copy to the end: what is kept is exactly what was brought forward. Whoever comes at the
+        // same time waits, and finds it done.
+        let hold = match how {
+            How::Really => Some(Hold::take(&path).await?),
+            How::Rehearse => None,
+        };
+        let from = match &hold {
+            Some(hold) => hold.schema(),
+            None => SqliteStore::schema_of(&path).await?.unwrap_or(to),
+        };
+        if from == to {
+            if let Some(hold) = hold {
+                hold.release().await?;
+            }
+            return Ok(nothing_to_do(to));
+        }
+        let refused = |problem| refusal(from, to, problem);
+        let parent = self.house.backups();
+        self.stage("upgrade begins");
+        let drafted = self.draft(&parent, Occasion::Upgrade).await.map_err(refused)?;
+        let examined =
+            self.examine(&parent, drafted.draft.path(), &drafted.manifest).await.map_err(refused)?;
+        if let Some(lost) = examined.lost {
+            return Err(refused(Problem::new(Code::UPGRADE_REFUSED, lost)));
+        }
+        // A fault in the audit was there before, because not a byte of it has changed. It is said by every `verify`; an
+        // upgrade that refused it would lock the owner out.
+        let upgrade = Upgrade {
+            from,
+            to,
+            counted: Some(examined.counted),
+            fault: examined.fault,
+            kept: None,
+            done: false,
+        };
+        drop(examined.scratch);
+        let Some(hold) = hold else { return Ok(upgrade) };
+        let (at, digest) = (drafted.manifest.at, drafted.digest);
+        let kept = self.name(drafted, &parent.join(format!("{}-schema-{from}", self.dated("regent"))))?;
+        self.stage("migrate");
+        let record = self.record("house.upgraded", json!({ "from": from, "to": to, "kept": digest }));
+        if let Err(error) = hold.migrate(Some(&record), &self.seal()?, &*self.probe).await {
+            // Then it is a copy of nothing but the house as it still is, and whoever tries again makes another.
+            drop(files::remove(&kept));
+            return Err(refused(error.into()));
+        }
+        self.stage("upgraded");
+        // It is done, whatever becomes of this; the copy is found where it lies.
+        drop(self.list(&kept, at, Occasion::Upgrade, Some(digest)));
+        Ok(Upgrade { kept: Some(kept), done: true, ..upgrade })
+    }
+
+    async fn bring_server_forward(&self, how: How) -> Result<Upgrade, Problem> {
+        let to = PostgresStore::known_schema();
+        let from = PostgresStore::schema_of(&self.database_url).await?.unwrap_or(to);
+        if from == to {
+            return Ok(nothing_to_do(to));
+        }
+        let refused = |problem| refusal(from, to, problem);
+        let failed = |error: ledger::StoreError| refused(error.into());
+        self.stage("upgrade begins");
+        let hold = Arc::new(PostgresHold::take(&self.database_url).await?);
+        if hold.schema() == to {
+            return Ok(nothing_to_do(to)); // somebody else was faster
+        }
+        let before = hold.tally().await.map_err(failed)?;
+        let node = self.node()?;
+        if let Some(other) =
+            before.heads.first().filter(|_| before.heads.iter().all(|head| head.stream != node.to_string()))
+        {
+            let stream = other.stream.parse().unwrap_or(node);
+            return Err(CommitError::Refused(Refusal::OtherHouse { stream }).into());
+        }
+        self.stage("migrate");
+        hold.migrate().await.map_err(failed)?;
+        self.stage("look at it");
+        let ledger = Ledger::start(Arc::<PostgresHold>::clone(&hold) as _, self.seal()?, Arc::new(Silent));
+        let verified = ledger.verify_audit().await.map_err(failed)?;
+        if let Some(lost) = before.lost_in(&hold.tally().await.map_err(failed)?) {
+            return Err(refused(Problem::new(Code::UPGRADE_REFUSED, lost)));
+        }
+        let upgrade = Upgrade {
+            from,
+            to,
+            counted: Some(count(&before, &node.to_string())),
+            fault: first_fault(&verified),
+            kept: None,
+            done: how == How::Really,
+        };
+        match how {
+            How::Rehearse => hold.release().await.map_err(failed)?,
+            How::Really => {
+                let record = self.record("house.upgraded", json!({ "from": from, "to": to }));
+                hold.record(&record, &self.seal()?, &*self.probe).await.map_err(failed)?;
+                self.stage("commit");
+                hold.commit().await.map_err(failed)?;
+                self.stage("upgraded");
+            }
+        }
+        Ok(upgrade)
+    }
+
+    /// One entry of the audit about the house itself.
+    pub(super) fn record(&self, kind: &str, detail: serde_json::Value) -> Batch {
+        let now = self.clock.now();
+        let mut batch = Batch::new(Id::dated(now, &*self.ids), now);
+        batch.audit(Entry::of_house(kind, "house", now, detail));
+        batch
+    }
+}
+
+fn nothing_to_do(schema: i64) -> Upgrade {
+    Upgrade { from: schema, to: schema, counted: None, fault: None, kept: None, done: false }
+}
+
+/// What has a remedy of its own keeps its code; everything else is a house that this program cannot take over.
+fn refusal(from: i64, to: i64, problem: Problem) -> Problem {
+    const OWN: [Code; 6] = [
+        Code::DISK_FULL,
+        Code::HOUSE,
+        Code::DATABASE_BUSY,
+        Code::DATABASE_DAMAGED,
+        Code::DATABASE_AWAY,
+        Code::DATABASE_CROWDED,
+    ];
+    let tried = format!("to bring the house from schema {from} to {to}, on a copy first");
+    let safe = "the house is as it was; the program that made it still works on it";
+    if OWN.contains(&problem.code) {
+        return Problem { tried: Some(tried), safe: Some(safe.into()), ..problem };
+    }
+    let what = format!("the upgrade was refused in rehearsal: {}", problem.what);
+    Problem::new(Code::UPGRADE_REFUSED, what).tried(tried).safe(safe).remedy("regent upgrade --check")
+}

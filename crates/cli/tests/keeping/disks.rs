@@ -1,0 +1,76 @@
+//! A disk that becomes full at every stage: R4002, and the old house works.
+
+use crate::mount::Disk;
+use crate::old::settle_in;
+use crate::world::{REQUEST, World, is_root};
+
+const KILOBYTES: std::ops::Range<usize> = 280..2600;
+const STEP: usize = 60;
+/// The old house alone fits into this.
+const LEAST_FAILURES: usize = 6;
+
+/// Tries a command on ever larger disks until there is room for it; after each failure the house is as it was.
+fn fill(prepare: impl Fn(&World) -> Vec<String>) {
+    if !is_root("mount a disk") {
+        return;
+    }
+    for (failures, size) in KILOBYTES.step_by(STEP).enumerate() {
+        let mut world = World::new();
+        let disk = Disk::mount(world.folder(), "64m");
+        world.home = disk.path().join("house");
+        settle_in(&world);
+        let args = prepare(&world);
+        let before = std::fs::read(world.database()).expect("database");
+        disk.remount(&format!("size={size}k"));
+        let outcome = world.regent(&args).run();
+        if outcome.exit == Some(0) {
+            assert!(failures >= LEAST_FAILURES, "{size} kB were enough after {failures} failures");
+            return;
+        }
+        let outcome = outcome.fails(4, "R4002");
+        disk.remount("size=64m");
+        if args[0] != "backup" {
+            let after = std::fs::read(world.database()).expect("database");
+            assert!(after == before, "with {size} kB not a byte may change\n{outcome}");
+        }
+        world.regent(&["run", REQUEST]).run().succeeds();
+        world.regent(&["audit", "verify"]).run().succeeds();
+    }
+    panic!("no disk was large enough");
+}
+
+#[test]
+fn for_an_upgrade() {
+    fill(|_| vec!["upgrade".into()]);
+}
+
+#[test]
+fn for_a_check_of_an_upgrade() {
+    fill(|_| vec!["upgrade".into(), "--check".into()]);
+}
+
+#[test]
+fn for_a_backup() {
+    fill(|world| {
+        world.regent(&["upgrade"]).run().succeeds();
+        for folder in crate::old::kept(world) {
+            std::fs::remove_dir_all(folder).expect("remove");
+        }
+        world.sql(&[]);
+        vec!["backup".into()]
+    });
+}
+
+#[test]
+fn for_a_restore() {
+    fill(|world| {
+        let elsewhere = world.folder().join("elsewhere");
+        let to = ["backup", "--to", elsewhere.to_str().expect("text"), "--json"];
+        let made = world.regent(&to).run().succeeds().json();
+        for folder in crate::old::kept(world) {
+            std::fs::remove_dir_all(folder).expect("remove");
+        }
+        world.sql(&[]);
+        vec!["restore".into(), "--yes".into(), made[0]["folder"].as_str().expect("a folder").into()]
+    });
+}

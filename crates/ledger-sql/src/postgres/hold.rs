@@ -1,0 +1,173 @@
+//! A database that nobody else writes to, for as long as something is done about the whole of it. Everything happens in
+//! one open transaction: it can be looked at as it will be, and is committed or was never there.
+
+use async_trait::async_trait;
+use domain::probe::Probe;
+use ledger::Seal;
+use ledger::batch::Batch;
+use ledger::query::Query;
+use ledger::store::{Applied, Described, Snapshot, Store, StoreError, Tx as _, apply};
+use ledger::value::Row;
+use sqlx::postgres::PgConnection;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::errors::failure;
+use super::rows::tally;
+use super::{FIRST, OpenTx, PostgresStore, WRITER, cells, connect, migrate, no_answer, options, rows};
+use crate::sql;
+use crate::tally::Tally;
+
+/// Whoever has the lock may be rehearsing the upgrade of a large house, and is silent while it does.
+const PATIENCE: &str = "SET LOCAL lock_timeout = '5min'; SET LOCAL idle_in_transaction_session_timeout = 0";
+
+/// Others read what was there before, and wait with writing. Dropped, it changes nothing.
+pub struct PostgresHold {
+    connection: Mutex<PgConnection>,
+    schema: i64,
+}
+
+impl std::fmt::Debug for PostgresHold {
+    /// Without the password, which the connection might show.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PostgresHold").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+impl PostgresStore {
+    /// The newest schema this program knows.
+    #[must_use]
+    pub const fn known_schema() -> i64 {
+        migrate::KNOWN
+    }
+
+    /// The schema that is there, without changing it; nothing if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be reached, is not ours or newer.
+    pub async fn schema_of(url: &str) -> Result<Option<i64>, StoreError> {
+        let found = migrate::look(&mut first(url).await?).await?.schema;
+        Ok((found > 0).then_some(found))
+    }
+}
+
+async fn first(url: &str) -> Result<PgConnection, StoreError> {
+    let silent = |_elapsed| StoreError::Unreachable(no_answer(FIRST));
+    timeout(FIRST, connect(&options(url)?)).await.map_err(silent)?
+}
+
+async fn run(connection: &mut PgConnection, sql: &'static str) -> Result<(), StoreError> {
+    sqlx::raw_sql(sql).execute(connection).await.map(drop).map_err(failure)
+}
+
+impl PostgresHold {
+    /// # Errors
+    /// If it cannot be reached or changed, or others keep writing for minutes.
+    pub async fn take(url: &str) -> Result<Self, StoreError> {
+        let mut connection = first(url).await?;
+        migrate::may_change(&mut connection).await?;
+        run(&mut connection, "BEGIN ISOLATION LEVEL READ COMMITTED").await?;
+        run(&mut connection, PATIENCE).await?;
+        let locked = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(WRITER).execute(&mut connection);
+        locked.await.map_err(failure)?;
+        let schema = migrate::look(&mut connection).await?.schema;
+        Ok(Self { connection: Mutex::new(connection), schema })
+    }
+
+    /// As it was found.
+    #[must_use]
+    pub const fn schema(&self) -> i64 {
+        self.schema
+    }
+
+    /// What it holds, as changed so far.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub async fn tally(&self) -> Result<Tally, StoreError> {
+        tally(&mut *self.connection.lock().await).await
+    }
+
+    /// Brings the schema up to date; others see it once it is committed.
+    ///
+    /// # Errors
+    /// If a migration fails.
+    pub async fn migrate(&self) -> Result<(), StoreError> {
+        migrate::bring_forward(&mut *self.connection.lock().await, self.schema > 0).await
+    }
+
+    /// Writes a batch into the open transaction. One that is refused, because the audit's tail was moved, keeps nothing
+    /// back: every later batch is refused as well, and says why.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn record(&self, batch: &Batch, seal: &Seal, probe: &dyn Probe) -> Result<(), StoreError> {
+        let mut connection = self.connection.lock().await;
+        let mut tx = OpenTx(&mut connection);
+        tx.mark().await?;
+        match apply(&mut tx, std::slice::from_ref(batch), seal, probe).await?.outcomes.as_slice() {
+            [Ok(_)] => Ok(()),
+            _ => tx.take_back().await,
+        }
+    }
+
+    /// Puts the rows of a file of the same schema in the place of all that are here.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or the database fails.
+    pub async fn replace_by(&self, file: &std::path::Path) -> Result<(), StoreError> {
+        rows::replace(&mut *self.connection.lock().await, file).await
+    }
+
+    /// # Errors
+    /// If it fails; if only the answer was lost, whoever looks again knows.
+    pub async fn commit(&self) -> Result<(), StoreError> {
+        run(&mut *self.connection.lock().await, "COMMIT").await
+    }
+
+    /// # Errors
+    /// If the connection is gone; then it is as well.
+    pub async fn release(&self) -> Result<(), StoreError> {
+        run(&mut *self.connection.lock().await, "ROLLBACK").await
+    }
+}
+
+#[async_trait]
+impl Snapshot for &PostgresHold {
+    async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
+        Store::select(*self, query).await
+    }
+}
+
+/// For whoever wants to look at it as it will be. Nothing is written through this.
+#[async_trait]
+impl Store for PostgresHold {
+    async fn transact(
+        &self,
+        _group: &[Batch],
+        _seal: &Seal,
+        _probe: &dyn Probe,
+    ) -> Result<Applied, StoreError> {
+        Err(StoreError::ReadOnly("it is only looked at".into()))
+    }
+
+    /// It is one moment already.
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError> {
+        Ok(Box::new(self))
+    }
+
+    async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
+        let (sql, parameters) = sql::select(query, super::DIALECT);
+        let statement = cells::bind_all(&sql, parameters);
+        let rows = statement.fetch_all(&mut *self.connection.lock().await).await.map_err(failure)?;
+        cells::decode_all(query.table, &rows)
+    }
+
+    async fn describe(&self) -> Result<Described, StoreError> {
+        migrate::describe(&mut *self.connection.lock().await).await
+    }
+
+    async fn upkeep(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! The house as a whole: brought forward, copied, taken back.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ledger::Entry;
+use serde_json::json;
+
+use super::App;
+use crate::host::{Finding, State};
+use crate::keeping::{Backup, How, KeptBackup, Occasion, Restored, Upgrade};
+use crate::problem::{Code, Problem};
+
+/// How long an upgrade counts as recent.
+const RECENT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+
+impl App {
+    /// Brings the house forward to this program's schema, or only says what would happen. The next command would do it, too.
+    ///
+    /// # Errors
+    /// If there is no house, or the rehearsal refuses; then nothing was changed.
+    pub async fn upgrade(&self, how: How) -> Result<Upgrade, Problem> {
+        self.needs_a_house("upgraded")?;
+        self.parts.host.upgrade(how).await
+    }
+
+    /// Makes a backup below `to`, or where backups are kept, and tries whether it can be restored.
+    ///
+    /// # Errors
+    /// If there is no house, or it cannot be copied, or the copy is not as good as the house.
+    pub async fn backup(&self, to: Option<&Path>, how: How) -> Result<Backup, Problem> {
+        self.needs_a_house("backed up")?;
+        let desk = self.desk().await?;
+        let backup = self.parts.host.backup(to, how).await?;
+        if let Some(manifest) = backup.manifest {
+            let mut batch = desk.batch();
+            batch.audit(Entry {
+                at: desk.now(),
+                kind: "house.backed_up".into(),
+                actor: "owner".into(),
+                subject: "house".into(),
+                trust: None,
+                origin_id: None,
+                reason_id: None,
+                vpol_id: None,
+                // Not the path: it can name a person, and an entry is for ever.
+                detail: json!({ "manifest": manifest, "rows": backup.counted.rows }),
+            });
+            desk.ledger.commit(batch).await?;
+        }
+        Ok(backup)
+    }
+
+    /// Puts a backup in the place of this house, or only says what would be replaced.
+    ///
+    /// # Errors
+    /// If it is no backup, is damaged, or belongs to another house while this one is not empty.
+    pub async fn restore(&self, from: &Path, how: How) -> Result<Restored, Problem> {
+        self.parts.host.restore(from, how).await
+    }
+
+    /// Every copy of this house that is known of.
+    #[must_use]
+    pub fn backups(&self) -> Vec<KeptBackup> {
+        self.parts.host.backups()
+    }
+
+    /// What opening the house brought forward, if anything.
+    #[must_use]
+    pub fn upgraded(&self) -> Option<Upgrade> {
+        self.parts.host.upgraded()
+    }
+
+    fn needs_a_house(&self, done: &str) -> Result<(), Problem> {
+        if self.is_furnished() {
+            return Ok(());
+        }
+        Err(Problem::new(Code::NO_HOUSE, format!("there is no house yet that could be {done}"))
+            .safe("nothing was made")
+            .remedy("regent paths"))
+    }
+
+    /// Where something is broken: an upgrade not long ago is the likely cause.
+    pub(super) fn recent_upgrade(&self) -> Option<Finding> {
+        let now = self.parts.clock.now();
+        let kept = self.parts.host.backups().into_iter();
+        let upgrades = kept.filter(|kept| kept.occasion == Occasion::Upgrade && now.since(kept.at) < RECENT);
+        let newest = upgrades.max_by_key(|kept| kept.at)?;
+        let (when, folder) = (newest.at.date_time(&self.parts.zone), newest.folder.display());
+        let what =
+            format!("the house was upgraded on {when}; that may be the cause. As it was before: {folder}");
+        let remedy = newest.there.then(|| format!("regent restore --dry-run {folder}"));
+        Some(Finding { name: "upgrade", state: State::Warn, what, remedy })
+    }
+}
