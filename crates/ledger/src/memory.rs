@@ -8,7 +8,7 @@ use tokio::sync::Mutex;
 
 use crate::batch::Batch;
 use crate::chain::Seal;
-use crate::query::{Order, Query};
+use crate::query::{Filter, Order, Query, Test};
 use crate::store::{Described, Outcome, Store, StoreError, Tx, apply, key_of};
 use crate::table::{Table, Write};
 use crate::value::{Kind, Row, Value};
@@ -68,6 +68,10 @@ impl Store for MemoryStore {
         Ok(Described { what: "in memory".into(), warnings: Vec::new() })
     }
 
+    async fn scrub(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     async fn upkeep(&self) -> Result<(), StoreError> {
         Ok(())
     }
@@ -108,6 +112,21 @@ impl Tx for Tables {
             }
             let before = self.rows.entry(table.name).or_default().insert(key.clone(), row);
             self.undo.push((table.name, key, before));
+        }
+        Ok(())
+    }
+
+    async fn erase(
+        &mut self,
+        table: &'static Table,
+        column: &'static str,
+        values: &[Value],
+    ) -> Result<(), StoreError> {
+        let filters = vec![Filter { column, test: Test::AnyOf(values.to_vec()) }];
+        let query = Query { table, filters, order: None, limit: None };
+        let rows = self.rows.entry(table.name).or_default();
+        for (key, row) in rows.extract_if(.., |_, row| query.matches(row)) {
+            self.undo.push((table.name, key, Some(row)));
         }
         Ok(())
     }

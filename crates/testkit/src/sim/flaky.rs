@@ -184,6 +184,10 @@ impl Store for Flaky {
         self.inner.select(query).await
     }
 
+    async fn scrub(&self) -> Result<(), StoreError> {
+        self.inner.scrub().await
+    }
+
     async fn upkeep(&self) -> Result<(), StoreError> {
         self.inner.upkeep().await
     }
