@@ -25,7 +25,11 @@ fn person(n: u128) -> String {
 }
 
 fn ledger(store: &Arc<SqliteStore>) -> Ledger {
-    Ledger::start(Arc::<SqliteStore>::clone(store), Seal::new(NodeId::from_bits(1), [7; 32]), Arc::new(Silent))
+    Ledger::start(
+        Arc::<SqliteStore>::clone(store),
+        Seal::new(NodeId::from_bits(1), [7; 32]),
+        Arc::new(Silent),
+    )
 }
 
 /// Messages of several people in turn, short ones and such that do not fit on a page.

@@ -24,6 +24,8 @@ pub enum Expect {
     Absent { table: &'static Table, column: &'static str, value: Value },
     /// A row of this table has this value in this column: whoever writes a person's words expects their salt.
     Present { table: &'static Table, column: &'static str, value: Value },
+    /// Nothing was written since this was the newest commit: what was looked at is still so.
+    Quiet { after: i64 },
     /// The lease on this subject is as it was when it was looked at: nobody renewed it or took it over.
     LeaseIs { subject: String, lease: Option<Lease> },
 }
@@ -35,6 +37,8 @@ pub enum Refusal {
     Present { table: &'static str, column: &'static str },
     #[error("`{table}` does not hold this {column} any more")]
     Gone { table: &'static str, column: &'static str },
+    #[error("something was written meanwhile")]
+    Disturbed,
     #[error("`{subject}` is driven by another process (epoch {found}; expected was {expected})")]
     Fenced { subject: String, expected: u64, found: u64 },
     #[error("`{table}` already holds a row with this key")]
@@ -175,6 +179,11 @@ impl Batch {
 
     pub fn expect_present<T: Record>(&mut self, column: &'static str, value: &impl Cell) -> &mut Self {
         self.expects.push(Expect::Present { table: T::TABLE, column, value: value.to_value() });
+        self
+    }
+
+    pub fn expect_quiet(&mut self, after: i64) -> &mut Self {
+        self.expects.push(Expect::Quiet { after });
         self
     }
 

@@ -54,6 +54,7 @@ pub async fn run<S: AsyncFn() -> Arc<dyn Store>>(fresh: S) {
         an_erasure_is_done_with_its_batch_or_not_at_all,
         in_a_group_an_erasure_takes_what_came_before_it_and_nothing_else,
         whoever_expects_a_row_is_refused_once_it_is_gone,
+        whoever_expects_quiet_is_refused_once_anything_was_written,
     );
 }
 
@@ -370,7 +371,10 @@ async fn what_is_erased_is_gone_and_a_tombstone_takes_its_place(ledger: Ledger, 
     assert_eq!(people_of(&ledger).await, ["p-tom"]);
     assert_eq!(count::<Blob>(&ledger).await, 2, "what belongs to nobody is left");
     assert_eq!(ledger.salt_of("p-lea").await.expect("salt"), None);
-    assert_eq!(ledger.body(&personal("p-tom", "words 0").hash).await.expect("body"), Some(b"words 0".to_vec()));
+    assert_eq!(
+        ledger.body(&personal("p-tom", "words 0").hash).await.expect("body"),
+        Some(b"words 0".to_vec())
+    );
     assert_eq!(ledger.identity(lea.id).await.expect("identity"), Some(lea.erased()));
     assert_eq!(ledger.identity_of("mail", "lea@x").await.expect("identity"), None);
     assert!(ledger.verify_audit().await.expect("verify").is_consistent());
@@ -446,6 +450,24 @@ async fn whoever_expects_a_row_is_refused_once_it_is_gone(ledger: Ledger, store:
     let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact");
     assert_eq!(outcomes, [Ok(Written::Now), Ok(Written::Now), Ok(Written::Now), Err(gone)]);
     assert_eq!(people_of(&ledger).await, [""; 0]);
+}
+
+async fn whoever_expects_quiet_is_refused_once_anything_was_written(ledger: Ledger, store: Arc<dyn Store>) {
+    let quiet = |n, after| {
+        let mut work = batch(n);
+        work.put(&event(n, &format!("k{n}"))).expect_quiet(after);
+        work
+    };
+    assert_eq!(ledger.newest_commit().await.expect("newest"), 0);
+    ledger.commit(quiet(1, 0)).await.expect("nothing was ever written");
+    let seen = ledger.newest_commit().await.expect("newest");
+    assert_eq!(refusal(ledger.commit(quiet(2, 0)).await), Refusal::Disturbed);
+    ledger.commit(quiet(3, seen)).await.expect("nothing was written since");
+    let seen = ledger.newest_commit().await.expect("newest");
+    let mut other = batch(4);
+    other.put(&event(4, "k4"));
+    let outcomes = store.transact(&[other, quiet(5, seen)], &seal(), &Silent).await.expect("transact");
+    assert_eq!(outcomes, [Ok(Written::Now), Err(Refusal::Disturbed)], "one of the same group counts too");
 }
 
 async fn the_chain_goes_on_across_batches(ledger: Ledger, _: Arc<dyn Store>) {

@@ -43,6 +43,7 @@ fn depends(batch: &Batch, earlier: &Batch) -> bool {
         || batch.fences.iter().any(|fence| leased(&fence.subject))
         || batch.expects.iter().any(|expect| match expect {
             Expect::LeaseIs { subject, .. } => leased(subject),
+            Expect::Quiet { .. } => true,
             Expect::Absent { table, column, value } | Expect::Present { table, column, value } => {
                 writes(table, column, value)
             }
@@ -54,6 +55,8 @@ pub(crate) struct Facts {
     written: BTreeSet<Value>,
     leases: BTreeMap<String, Lease>,
     present: BTreeSet<(&'static str, &'static str, Value)>,
+    /// Of the newest commit, where anybody asks; 0 if there is none.
+    newest: i64,
 }
 
 impl Facts {
@@ -80,7 +83,13 @@ impl Facts {
                 present.extend(cell.map(|cell| (table.name, column, cell)));
             }
         }
-        Ok(Self { written, leases, present })
+        let mut newest = 0;
+        if set.iter().flat_map(|batch| &batch.expects).any(|expect| matches!(expect, Expect::Quiet { .. })) {
+            let last = tx.select(&Select::<Commit>::all().descending("seq").limit(1).query).await?;
+            let last = last.into_iter().next().map(Commit::from_row).transpose()?;
+            newest = last.and_then(|commit| commit.seq.0).unwrap_or(0);
+        }
+        Ok(Self { written, leases, present, newest })
     }
 
     /// Who may write is asked first: whoever was overtaken is told that, whatever else has changed.
@@ -111,7 +120,11 @@ impl Facts {
                 Expect::Present { table, column, value } if !there(table, *column, value) => {
                     return Err(Refusal::Gone { table: table.name, column });
                 }
-                Expect::Absent { .. } | Expect::Present { .. } | Expect::LeaseIs { .. } => {}
+                Expect::Quiet { after } if self.newest > *after => return Err(Refusal::Disturbed),
+                Expect::Absent { .. }
+                | Expect::Present { .. }
+                | Expect::Quiet { .. }
+                | Expect::LeaseIs { .. } => {}
             }
         }
         Ok(Written::Now)
@@ -130,7 +143,7 @@ impl Facts {
 fn subjects(batch: &Batch) -> impl Iterator<Item = &str> {
     let expected = batch.expects.iter().filter_map(|expect| match expect {
         Expect::LeaseIs { subject, .. } => Some(subject.as_str()),
-        Expect::Absent { .. } | Expect::Present { .. } => None,
+        Expect::Absent { .. } | Expect::Present { .. } | Expect::Quiet { .. } => None,
     });
     batch.fences.iter().map(|fence| fence.subject.as_str()).chain(expected)
 }

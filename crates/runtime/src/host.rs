@@ -1,6 +1,7 @@
 //! What the use cases need of the machine they run on. The program's edge implements it; tests have one of their own.
 
 use async_trait::async_trait;
+use domain::Time;
 use ledger::Ledger;
 use serde::Serialize;
 
@@ -45,6 +46,13 @@ pub struct Furnished {
     pub made: Vec<String>,
 }
 
+/// A copy of the house that was put aside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KeptBackup {
+    pub path: String,
+    pub at: Time,
+}
+
 #[async_trait]
 pub trait Host: Send + Sync {
     fn user(&self) -> User;
@@ -63,6 +71,11 @@ pub trait Host: Send + Sync {
 
     /// Makes what is missing of the house: folders, keys, a settings file with the owner's name if one is given.
     fn furnish(&self, name: &str) -> Result<Furnished, Problem>;
+
+    /// The backups that this machine knows of.
+    fn backups(&self) -> Vec<KeptBackup> {
+        Vec::new()
+    }
 
     /// Furnishes, and opens the ledger.
     async fn open(&self) -> Result<Ledger, Problem>;

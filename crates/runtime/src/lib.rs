@@ -15,12 +15,13 @@ mod host;
 mod house;
 mod pipeline;
 mod problem;
+mod retention;
 pub mod settings;
 
 pub use app::{App, Parts};
 pub use bus::{Bus, Display, Posted, Shown, Tap, Tapped, TappedLine};
 pub use duties::{DutyLine, DutyState, Pace};
-pub use host::{Finding, Furnished, Host, State, User};
+pub use host::{Finding, Furnished, Host, KeptBackup, State, User};
 pub use house::House;
 pub use pipeline::{Surface, Watch};
 pub use problem::{CODES, Code, Problem, page};

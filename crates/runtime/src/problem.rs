@@ -26,6 +26,7 @@ codes! {
     BAD_LINES = 1003;
     UNHEALTHY = 1004;
     DUTY = 1005;
+    NOT_CLEAN = 1007;
     USAGE = 2001;
     EMPTY_REQUEST = 2002;
     REQUEST_TOO_LONG = 2003;
@@ -34,6 +35,10 @@ codes! {
     SETTINGS = 2006;
     NOTHING_TO_RESUME = 2007;
     NO_SUCH_CODE = 2008;
+    NOBODY = 2010;
+    PART_OF_THE_HOUSE = 2011;
+    NOT_CONFIRMED = 2012;
+    AT_WORK = 2013;
     NOT_ADMITTED = 3001;
     REFUSED = 3002;
     HOUSE = 4001;
@@ -198,6 +203,10 @@ impl From<CommitError> for Problem {
                 Self::new(Code::DRIVEN_ELSEWHERE, refusal.to_string())
                     .safe("nothing was written")
                     .remedy("regent tasks list")
+            }
+            CommitError::Refused(Refusal::Gone { .. }) => {
+                Self::new(Code::ERASED, "whoever this belongs to was erased meanwhile")
+                    .safe("nothing was written")
             }
             CommitError::Refused(refusal) => {
                 Self::new(Code::INTERNAL, refusal.to_string()).safe("nothing was written")

@@ -9,7 +9,7 @@ use domain::id::NodeId;
 use domain::probe::Probe;
 use ledger::{Ledger, Seal, Store};
 use ledger_sql::{PostgresStore, SqliteStore};
-use runtime::{Finding, Furnished, Host, Problem, State, User};
+use runtime::{Finding, Furnished, Host, KeptBackup, Problem, State, User};
 
 #[derive(Debug)]
 pub struct TestHost {
@@ -19,6 +19,7 @@ pub struct TestHost {
     /// Whether it can tell who lives; another container could not.
     pub(crate) sighted: bool,
     pub(crate) probe: ProbeBox,
+    pub(crate) backups: Vec<KeptBackup>,
 }
 
 /// Where the ledger of a house is; every process opens it for itself, as a real one does.
@@ -73,6 +74,10 @@ impl Host for TestHost {
 
     fn furnish(&self, _name: &str) -> Result<Furnished, Problem> {
         Ok(Furnished { made: Vec::new() })
+    }
+
+    fn backups(&self) -> Vec<KeptBackup> {
+        self.backups.clone()
     }
 
     async fn open(&self) -> Result<Ledger, Problem> {

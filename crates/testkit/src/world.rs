@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use domain::Clock as _;
 use domain::id::TaskId;
 use domain::probe::{Probe, Silent};
 use domain::task::FinalResult;
 use ledger::Store;
 use ledger::memory::MemoryStore;
 use runtime::app::{Report, Request};
-use runtime::settings::Settings;
-use runtime::{App, House, Parts, Problem, Surface, Watch};
+use runtime::settings::{Layers, Settings};
+use runtime::{App, House, KeptBackup, Parts, Problem, Surface, Watch};
 use tempfile::TempDir;
 
 use crate::host::{Place, ProbeBox};
@@ -37,6 +38,14 @@ pub struct World {
     place: Place,
     alive: Arc<Mutex<BTreeSet<String>>>,
     processes: u64,
+    setup: Setup,
+}
+
+/// How the house is set up, for every process that starts on it.
+#[derive(Clone, Debug, Default)]
+struct Setup {
+    settings: Settings,
+    backups: Vec<KeptBackup>,
 }
 
 /// What the person has seen.
@@ -74,8 +83,9 @@ impl World {
         };
         let clock = Arc::new(ManualClock::at("2026-11-15T08:30:00Z"));
         let alive = Arc::default();
-        let app = app(&place, &clock, &alive, &folder, 1, probe);
-        Self { app, clock, folder, shown: Arc::default(), place, alive, processes: 1 }
+        let setup = Setup::default();
+        let app = app(&place, &clock, &alive, &folder, 1, probe, &setup);
+        Self { app, clock, folder, shown: Arc::default(), place, alive, processes: 1, setup }
     }
 
     /// The process dies, and another one starts on the same house.
@@ -96,7 +106,20 @@ impl World {
     /// One more process, beside the one of this world.
     pub fn another(&mut self, probe: Arc<dyn Probe>) -> App {
         self.processes += 1;
-        app(&self.place, &self.clock, &self.alive, &self.folder, self.processes, probe)
+        app(&self.place, &self.clock, &self.alive, &self.folder, self.processes, probe, &self.setup)
+    }
+
+    /// The settings file says this from now on, and another process has read it.
+    pub fn set(&mut self, text: &str) {
+        let file = Some(("regent.toml".to_owned(), text.to_owned()));
+        self.setup.settings = Settings::layer(&Layers { file, ..Layers::default() }).expect("settings");
+        self.restart();
+    }
+
+    /// A backup was made, and another process knows of it.
+    pub fn backed_up(&mut self, path: &str) {
+        self.setup.backups.push(KeptBackup { path: path.into(), at: self.clock.now() });
+        self.restart();
     }
 
     pub fn file(&self, path: &str, content: &str) -> &Self {
@@ -154,6 +177,7 @@ fn app(
     folder: &TempDir,
     process: u64,
     probe: Arc<dyn Probe>,
+    setup: &Setup,
 ) -> App {
     let holder = format!("process-{process}");
     alive.lock().unwrap_or_else(PoisonError::into_inner).insert(holder.clone());
@@ -163,10 +187,11 @@ fn app(
         alive: Arc::clone(alive),
         sighted: true,
         probe: ProbeBox(Arc::clone(&probe)),
+        backups: setup.backups.clone(),
     };
     App::new(Parts {
         house: House::under(folder.path()),
-        settings: Settings::default(),
+        settings: setup.settings.clone(),
         mistakes: Vec::new(),
         host: Arc::new(host),
         clock: Arc::<ManualClock>::clone(clock),

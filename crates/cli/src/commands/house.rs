@@ -127,6 +127,7 @@ pub(crate) async fn tick(app: &App, screen: &Screen) -> Done {
             DutyState::Failed { next_due, .. } => format!("failed, next {}", next_due.date_time(app.zone())),
             DutyState::Waits { next_due } => format!("not due before {}", next_due.date_time(app.zone())),
             DutyState::Elsewhere => "another process is at it".into(),
+            DutyState::Idle => "nothing to do".into(),
         };
         screen.line(&format!("{:<10} {state}", line.duty))?;
     }
@@ -158,7 +159,7 @@ pub(crate) async fn init(app: &App, screen: &Screen, yes: bool) -> Done {
     Ok(0)
 }
 
-async fn ask(question: &str) -> io::Result<String> {
+pub(super) async fn ask(question: &str) -> io::Result<String> {
     write!(io::stderr().lock(), "{question} ")?;
     io::stderr().lock().flush()?;
     let line = crate::edge::blocking(|| {

@@ -24,8 +24,8 @@ use ledger::records::TABLES;
 use ledger::store::{Described, Outcome, Store, StoreError, Tx, Written, any_written, apply};
 use ledger::table::Table;
 use ledger::value::{Row, Value};
-use sqlx::{AssertSqlSafe, Connection as _};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{AssertSqlSafe, Connection as _};
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
 

@@ -99,6 +99,7 @@ impl Process {
             alive: Arc::clone(&ground.alive),
             sighted,
             probe: ProbeBox(Arc::clone(&probe)),
+            backups: Vec::new(),
         };
         let app = Arc::new(App::new(Parts {
             house: House::under(ground.folder),
