@@ -495,3 +495,34 @@ async fn a_message_that_comes_in_between_goes_too() {
         assert_eq!(forgotten.events, 4, "{kept:?}");
     }
 }
+
+/// A message that is about to be written when its sender is forgotten is a message of somebody new: nothing is written
+/// under the old name.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_is_held_while_they_are_forgotten_is_of_somebody_new() {
+    for kept in Kept::EACH {
+        let mut world = inhabited(kept).await;
+        let before = lea(&world).await;
+        let (go, gone) = std::sync::mpsc::sync_channel(1);
+        let (did, done) = std::sync::mpsc::sync_channel(1);
+        let taking =
+            world.another(Arc::new(Meanwhile { commits: Mutex::default(), go, done: Mutex::new(done) }));
+        let work = tokio::spawn(async move { taking.ingest(&from_lea(7)).await });
+        tokio::task::block_in_place(|| gone.recv()).expect("it is about to commit");
+        world.app.forget(&before.id.to_string(), Forget::ForGood).await.expect("forgotten");
+        did.send(()).expect("it goes on");
+        let receipt = work.await.expect("a task").expect("ledger").expect("an event");
+        assert!(receipt.new, "{kept:?}: it is not lost");
+        let ledger = ledger_of(&world).await;
+        let event = ledger.event(receipt.id).await.expect("ledger").expect("an event");
+        let after = lea(&world).await;
+        assert!(event.sender == after.id && after.id != before.id, "{kept:?}");
+        let old = Select::<Blob>::by("person", &Some(before.id.to_string()));
+        assert_eq!(ledger.select(old).await.expect("blobs"), [], "{kept:?}");
+        assert_eq!(
+            ledger.text(&event.body).await.expect("text").as_deref(),
+            Some("canary-lea writes 7"),
+            "{kept:?}"
+        );
+    }
+}
