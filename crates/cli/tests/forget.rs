@@ -201,9 +201,6 @@ fn a_file_that_cannot_be_cleaned_now_is_cleaned_by_a_later_tick() {
     assert_ne!(files_with(&house.world.home, CANARY), [""; 0], "the log still has it");
     reader.execute("ROLLBACK");
     reader.close();
-    let early = house.run(&["tick"]).succeeds();
-    assert!(early.stdout.contains("scrub      not due before"), "{early}");
-    house.world.sql(&["UPDATE duties SET next_due = 0 WHERE name = 'scrub'"]);
     let tick = house.run(&["tick"]).succeeds();
     assert!(tick.stdout.contains("scrub      done"), "{tick}");
     assert_eq!(files_with(&house.world.home, CANARY), [""; 0]);

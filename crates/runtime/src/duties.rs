@@ -42,7 +42,6 @@ pub(crate) enum Kind {
     Scrub,
 }
 
-const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Until somebody asks.
 const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
@@ -64,7 +63,8 @@ impl Kind {
         match self {
             Self::Upkeep | Self::Retention => pace.duties.unwrap_or(DAY),
             Self::Scrub if done => NEVER,
-            Self::Scrub => HOUR,
+            // Whoever was in the way may be gone by the next tick.
+            Self::Scrub => Duration::ZERO,
         }
     }
 
