@@ -1,6 +1,6 @@
 //! Retention, on every store: the words of a channel go when they are old enough, and nothing else does.
 
-#![expect(clippy::expect_used, reason = "a test fails loudly")]
+#![expect(clippy::expect_used, clippy::disallowed_methods, reason = "a test spawns, and fails loudly")]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
