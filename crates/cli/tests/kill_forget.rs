@@ -3,7 +3,6 @@
 #![cfg(feature = "faults")]
 #![expect(
     clippy::expect_used,
-    clippy::panic,
     clippy::disallowed_methods,
     reason = "a test starts processes, and fails loudly"
 )]
