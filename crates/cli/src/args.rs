@@ -85,6 +85,21 @@ pub(crate) enum Command {
     /// The record of every decision and every outcome
     #[command(subcommand, after_help = "Example:\n  regent audit verify")]
     Audit(Audit),
+    /// Erase everything that is kept of a person
+    #[command(
+        after_help = "Example:\n  regent forget --person demo:lea --dry-run\n  regent forget --person demo:lea\n\nWhat goes, what stays and what it does not reach: docs/erasure.md"
+    )]
+    Forget {
+        /// Who: an address as platform:identifier, or any unique beginning of an identity's or entity's id
+        #[arg(long, value_name = "WHO")]
+        person: String,
+        /// Only count what would go, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// Do not ask; needed where there is no terminal
+        #[arg(long, conflicts_with = "dry_run")]
+        yes: bool,
+    },
     /// What needs you, and how the house is doing
     #[command(after_help = "Example:\n  regent status")]
     Status,

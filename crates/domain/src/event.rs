@@ -10,6 +10,9 @@ use crate::time::Time;
 pub const CLI: &str = "cli";
 pub const TERMINAL: &str = "terminal";
 
+/// How the address of somebody who was erased begins, and a place that was. Nobody outside may send under such a name.
+pub const ERASED: &str = "erased:";
+
 /// Adapters that are part of the program. Nothing that is read from outside may claim to be one of
 /// them: an event from the terminal speaks for the owner.
 pub const RESERVED_ADAPTERS: [&str; 3] = [CLI, "timer", "system"];
@@ -62,6 +65,10 @@ pub enum NotAnEvent {
     NotAMediaType(String),
     #[error("`{field}` is longer than {most} bytes")]
     TooLong { field: &'static str, most: usize },
+    #[error("`{field}` is an id of plain ASCII without spaces and `@`, never an address: `{value}`")]
+    NotASourceId { field: &'static str, value: String },
+    #[error("`{field}` begins with `{ERASED}`, which marks what was erased")]
+    Erased { field: &'static str },
     #[error("`{0}` is reserved for the program itself; an adapter needs a name of its own")]
     Reserved(String),
 }
@@ -80,6 +87,15 @@ impl Incoming {
             Some(account) => format!("{}:{account}:{}", self.adapter, self.source_id),
             None => format!("{}:{}", self.adapter, self.source_id.replace('%', "%25").replace(':', "%3A")),
         }
+    }
+
+    /// The media type as it may stand in a row for ever: one of the usual ones, without parameters. A sender chooses it,
+    /// and what a sender chooses can be a message.
+    #[must_use]
+    pub fn kept_type(&self) -> &'static str {
+        let given = self.content_type.as_deref().unwrap_or("text/plain");
+        let essence = given.split_once(';').map_or(given, |(essence, _)| essence).trim();
+        USUAL_TYPES.into_iter().find(|usual| usual.eq_ignore_ascii_case(essence)).unwrap_or(OTHER_TYPE)
     }
 
     /// Whether an adapter outside the program may hand this over.
@@ -106,6 +122,17 @@ impl Incoming {
                 return Err(NotAnEvent::Unprintable { field, value: value.escape_debug().to_string() });
             }
         }
+        // It stands in a row for ever: an id that a server gave looks like one.
+        if !self.source_id.bytes().all(|c| c.is_ascii_graphic() && c != b'@') {
+            let value = self.source_id.escape_debug().to_string();
+            return Err(NotAnEvent::NotASourceId { field: "source_id", value });
+        }
+        let container = self.container_id.as_ref().map(|container| ("container_id", container));
+        for (field, value) in [("sender", &self.sender)].into_iter().chain(container) {
+            if value.starts_with(ERASED) {
+                return Err(NotAnEvent::Erased { field });
+            }
+        }
         match &self.content_type {
             Some(content_type) if !is_media_type(content_type) => Err(NotAnEvent::NotAMediaType(
                 content_type.chars().take(80).flat_map(char::escape_debug).collect(),
@@ -114,6 +141,20 @@ impl Incoming {
         }
     }
 }
+
+/// Media types that are kept as they are.
+const USUAL_TYPES: [&str; 8] = [
+    "text/plain",
+    "text/html",
+    "text/markdown",
+    "text/csv",
+    "text/calendar",
+    "text/vcard",
+    "application/json",
+    "application/xml",
+];
+/// Any other one.
+const OTHER_TYPE: &str = "application/octet-stream";
 
 const NAME_BYTES: usize = 512;
 
@@ -213,6 +254,39 @@ mod tests {
             let event = Incoming { content_type: Some(content_type.into()), ..telegram() };
             assert_eq!(event.check().is_ok(), fits, "{content_type}");
         }
+    }
+
+    /// So does the id at the source.
+    #[test]
+    fn no_address_passes_as_an_id_of_the_source() {
+        for source_id in ["lea@x.example", "7 of lea", "läa", "<1@x>"] {
+            let event = Incoming { source_id: source_id.into(), ..telegram() };
+            assert!(matches!(event.check(), Err(NotAnEvent::NotASourceId { .. })), "{source_id}");
+        }
+        for source_id in ["8841", "7:4821", "$abc-_/+=:x", "1700000000.000100"] {
+            assert_eq!(Incoming { source_id: source_id.into(), ..telegram() }.check(), Ok(()), "{source_id}");
+        }
+    }
+
+    #[test]
+    fn of_a_media_type_only_a_usual_one_is_kept() {
+        for (given, kept) in [
+            (None, "text/plain"),
+            (Some("Text/HTML; charset=utf-8"), "text/html"),
+            (Some("text/plain; name=\"lea.txt\""), "text/plain"),
+            (Some("text/x-lea-writes-this"), "application/octet-stream"),
+        ] {
+            let event = Incoming { content_type: given.map(String::from), ..telegram() };
+            assert_eq!(event.kept_type(), kept, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn nobody_sends_under_the_name_of_somebody_erased() {
+        let sender = Incoming { sender: "erased:i-1".into(), ..telegram() };
+        assert_eq!(sender.check(), Err(NotAnEvent::Erased { field: "sender" }));
+        let container = Incoming { container_id: Some("erased:l-1".into()), ..telegram() };
+        assert_eq!(container.check(), Err(NotAnEvent::Erased { field: "container_id" }));
     }
 
     #[test]

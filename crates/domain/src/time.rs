@@ -31,6 +31,11 @@ impl Time {
         Self(self.0.saturating_add(i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
     }
 
+    #[must_use]
+    pub fn minus(self, span: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
+    }
+
     /// How long after `earlier` this is; nothing if the clock went backwards.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {

@@ -118,6 +118,28 @@ pub(crate) fn portions<'a, 'r>(table: &Table, rows: &'a [&'r Row]) -> Vec<&'a [&
     portions
 }
 
+/// The values in the portions in which rows are erased by them.
+pub(crate) fn erased_by(values: &[Value]) -> impl Iterator<Item = &[Value]> {
+    values.chunks(EXACT * EXACT)
+}
+
+/// One statement that takes away the rows that have one of these values, and its parameters in order.
+pub(crate) fn erase<'v>(
+    table: &Table,
+    column: &str,
+    values: &'v [Value],
+    dialect: Dialect,
+) -> (String, Vec<&'v Value>) {
+    let mut sql = format!("DELETE FROM {} WHERE \"{column}\" IN (", dialect.table(table));
+    let parameters: Vec<&Value> = padded(values).collect();
+    for i in 0..parameters.len() {
+        sql.push_str(if i == 0 { "" } else { ", " });
+        dialect.place(&mut sql, i + 1);
+    }
+    sql.push(')');
+    (sql, parameters)
+}
+
 /// One statement that writes `rows` rows of this table.
 pub(crate) fn insert(table: &Table, rows: usize, dialect: Dialect) -> String {
     let columns: Vec<&'static str> = table.given().map(|(_, column)| column.name).collect();
@@ -187,10 +209,10 @@ fn append(sql: &mut String, text: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::Dialect::{Postgres, Sqlite};
-    use super::{insert, portions, select};
+    use super::{erase, erased_by, insert, portions, select};
     use ledger::records::{AuditHead, Blob, Event};
     use ledger::table::Record;
-    use ledger::value::Row;
+    use ledger::value::{Row, Value};
     use ledger::{Op, Select};
 
     #[test]
@@ -234,6 +256,16 @@ mod tests {
                 .contains("ON CONFLICT (\"stream\") DO UPDATE SET \"seq\" = excluded.\"seq\"")
         );
         assert!(!insert(Event::TABLE, 1, Sqlite).contains("\"seq\""), "the store gives the sequence");
+    }
+
+    #[test]
+    fn rows_are_erased_by_their_values_in_powers_of_two() {
+        let values = ["p-1", "p-2", "p-3"].map(|person| Value::Text(person.into()));
+        let (sql, parameters) = erase(Blob::TABLE, "person", &values, Postgres);
+        assert_eq!(sql, "DELETE FROM \"brainframe\".\"blobs\" WHERE \"person\" IN ($1, $2, $3, $4)");
+        assert_eq!(parameters.len(), 4);
+        let many = vec![Value::Null; 1_000];
+        assert_eq!(erased_by(&many).map(<[Value]>::len).collect::<Vec<_>>(), [256, 256, 256, 232]);
     }
 
     #[test]

@@ -99,6 +99,8 @@ fn options(path: &Path) -> SqliteConnectOptions {
         .synchronous(SqliteSynchronous::Full)
         .statement_cache_capacity(PREPARED)
         .pragma("wal_autocheckpoint", LOG_PAGES)
+        // What is erased is overwritten, here and not only when the space is used again.
+        .pragma("secure_delete", "on")
         .pragma("temp_store", "memory")
 }
 
@@ -204,6 +206,17 @@ impl Store for SqliteStore {
         })
     }
 
+    /// Freed space is overwritten at once (`secure_delete`), but pages that were split or joined keep copies of what
+    /// stood on them, and so does the log. So the file is written anew, and the log cut to nothing; other processes
+    /// are waited for as every writer does.
+    async fn scrub(&self) -> Result<(), StoreError> {
+        let mut connection = self.writer.acquire().await.map_err(|error| failure(&error))?;
+        execute(&mut connection, "VACUUM").await?;
+        let checkpoint = sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&mut *connection).await;
+        let (busy, _log, _done): (i64, i64, i64) = checkpoint.map_err(|error| failure(&error))?;
+        if busy == 0 { Ok(()) } else { Err(StoreError::Busy) }
+    }
+
     async fn upkeep(&self) -> Result<(), StoreError> {
         // As every writer: a transaction that reads first fails at once when somebody else has written meanwhile.
         let mut tx = self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| failure(&error))?;
@@ -260,6 +273,19 @@ impl Tx for OpenTx<'_> {
             written.map_err(|error| {
                 if is_duplicate(&error) { StoreError::Duplicate(table.name) } else { failure(&error) }
             })?;
+        }
+        Ok(())
+    }
+
+    async fn erase(
+        &mut self,
+        table: &'static Table,
+        column: &'static str,
+        values: &[Value],
+    ) -> Result<(), StoreError> {
+        for portion in sql::erased_by(values) {
+            let (sql, parameters) = sql::erase(table, column, portion, DIALECT);
+            bind_all(&sql, parameters).execute(&mut *self.0).await.map_err(|error| failure(&error))?;
         }
         Ok(())
     }

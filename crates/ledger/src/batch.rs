@@ -7,7 +7,7 @@ use domain::id::{BatchId, NodeId};
 
 use crate::chain::Entry;
 use crate::records::Lease;
-use crate::table::{Record, Table};
+use crate::table::{Erasable, Record, Table};
 use crate::value::{Cell, Row, Value};
 
 /// "I still drive this, under this epoch."
@@ -22,6 +22,10 @@ pub struct Fence {
 pub enum Expect {
     /// No row of this table has this value in this column.
     Absent { table: &'static Table, column: &'static str, value: Value },
+    /// A row of this table has this value in this column: whoever writes a person's words expects their salt.
+    Present { table: &'static Table, column: &'static str, value: Value },
+    /// Nothing was written since this was the newest commit: what was looked at is still so.
+    Quiet { after: i64 },
     /// The lease on this subject is as it was when it was looked at: nobody renewed it or took it over.
     LeaseIs { subject: String, lease: Option<Lease> },
 }
@@ -31,6 +35,10 @@ pub enum Expect {
 pub enum Refusal {
     #[error("`{table}` already holds this {column}")]
     Present { table: &'static str, column: &'static str },
+    #[error("`{table}` does not hold this {column} any more")]
+    Gone { table: &'static str, column: &'static str },
+    #[error("something was written meanwhile")]
+    Disturbed,
     #[error("`{subject}` is driven by another process (epoch {found}; expected was {expected})")]
     Fenced { subject: String, expected: u64, found: u64 },
     #[error("`{table}` already holds a row with this key")]
@@ -58,13 +66,23 @@ impl Token {
     }
 }
 
-/// Records, audit entries and conditions. Only ever added to: who was told that their record is in a
+/// The rows of one table that are to go: those that have one of these values in this column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Erasure {
+    pub(crate) table: &'static Table,
+    pub(crate) column: &'static str,
+    pub(crate) values: Vec<Value>,
+}
+
+/// Records, erasures, audit entries and conditions. Only ever added to: who was told that their record is in a
 /// batch can rely on it (INVARIANT (batch-grows)).
 #[derive(Debug)]
 pub struct Batch {
     id: BatchId,
     pub(crate) token: Token,
     at: Time,
+    /// Done before anything is put, so that a tombstone can take the key of what it stands for.
+    pub(crate) erasures: Vec<Erasure>,
     pub(crate) rows: Vec<(&'static Table, Row)>,
     pub(crate) audit: Vec<Entry>,
     pub(crate) fences: Vec<Fence>,
@@ -79,6 +97,7 @@ impl Batch {
             id,
             token: Token::next(),
             at,
+            erasures: Vec::new(),
             rows: Vec::new(),
             audit: Vec::new(),
             fences: Vec::new(),
@@ -108,6 +127,43 @@ impl Batch {
         self
     }
 
+    /// Takes away the rows that have one of these values in this column. All erasures of a batch are done before any of
+    /// its rows is put. Only records that are declared erasable can be:
+    ///
+    /// ```
+    /// # use domain::{Time, id::BatchId};
+    /// # use ledger::{Batch, records::Salt};
+    /// let mut batch = Batch::new(BatchId::from_bits(1), Time::from_micros(0));
+    /// batch.erase::<Salt, _>("person", &["p-1".to_owned()]);
+    /// ```
+    ///
+    /// An event and an audit entry are for ever:
+    ///
+    /// ```compile_fail,E0277
+    /// # use domain::{Time, id::{BatchId, EventId}};
+    /// # use ledger::{Batch, records::Event};
+    /// let mut batch = Batch::new(BatchId::from_bits(1), Time::from_micros(0));
+    /// batch.erase::<Event, _>("id", &[EventId::from_bits(1)]);
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// # use domain::{Time, id::BatchId};
+    /// # use ledger::{Batch, records::AuditEntry};
+    /// let mut batch = Batch::new(BatchId::from_bits(1), Time::from_micros(0));
+    /// batch.erase::<AuditEntry, _>("seq", &[1_u64]);
+    /// ```
+    pub fn erase<'a, T: Erasable, C: Cell + 'a>(
+        &mut self,
+        column: &'static str,
+        values: impl IntoIterator<Item = &'a C>,
+    ) -> &mut Self {
+        let values: Vec<Value> = values.into_iter().map(Cell::to_value).collect();
+        if !values.is_empty() {
+            self.erasures.push(Erasure { table: T::TABLE, column, values });
+        }
+        self
+    }
+
     pub fn audit(&mut self, entry: Entry) -> &mut Self {
         self.audit.push(entry);
         self
@@ -126,6 +182,16 @@ impl Batch {
 
     pub fn expect_absent<T: Record>(&mut self, column: &'static str, value: &impl Cell) -> &mut Self {
         self.expects.push(Expect::Absent { table: T::TABLE, column, value: value.to_value() });
+        self
+    }
+
+    pub fn expect_present<T: Record>(&mut self, column: &'static str, value: &impl Cell) -> &mut Self {
+        self.expects.push(Expect::Present { table: T::TABLE, column, value: value.to_value() });
+        self
+    }
+
+    pub fn expect_quiet(&mut self, after: i64) -> &mut Self {
+        self.expects.push(Expect::Quiet { after });
         self
     }
 
@@ -153,6 +219,7 @@ impl Batch {
             id: self.id,
             token: self.token(),
             at: self.at,
+            erasures: self.erasures.clone(),
             rows: self.rows.clone(),
             audit: self.audit.clone(),
             fences: self.fences.clone(),

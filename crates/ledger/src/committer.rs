@@ -140,6 +140,12 @@ impl Ledger {
 
     /// # Errors
     /// If the database cannot do it now.
+    pub async fn scrub(&self) -> Result<(), StoreError> {
+        self.store.scrub().await
+    }
+
+    /// # Errors
+    /// If the database cannot do it now.
     pub async fn upkeep(&self) -> Result<(), StoreError> {
         self.store.upkeep().await
     }

@@ -54,6 +54,11 @@ pub async fn run<S: AsyncFn() -> Arc<dyn Store>>(fresh: S) {
         a_group_is_as_good_as_one_after_the_other,
         the_database_of_another_house_is_left_alone,
         whoever_reads_by_sequence_number_misses_nothing,
+        what_is_erased_is_gone_and_a_tombstone_takes_its_place,
+        an_erasure_is_done_with_its_batch_or_not_at_all,
+        in_a_group_an_erasure_takes_what_came_before_it_and_nothing_else,
+        whoever_expects_a_row_is_refused_once_it_is_gone,
+        whoever_expects_quiet_is_refused_once_anything_was_written,
     );
 }
 
@@ -323,6 +328,152 @@ async fn whoever_reads_by_sequence_number_misses_nothing(ledger: Ledger, store: 
     once.sort_unstable();
     once.dedup();
     assert_eq!(once.len(), seen.len(), "each of them once");
+}
+
+fn identity(n: u128, identifier: &str) -> Identity {
+    Identity {
+        id: IdentityId::from_bits(n),
+        platform: "mail".into(),
+        identifier: identifier.into(),
+        entity_id: None,
+        account: Some("home".into()),
+        first_seen: at(1),
+    }
+}
+
+fn salt(person: &str) -> Salt {
+    Salt { person: person.into(), salt: SaltBytes::new(Digest::of(person.as_bytes())) }
+}
+
+fn personal(person: &str, content: &str) -> Blob {
+    Blob::personal(content.into(), &salt(person))
+}
+
+async fn people_of(ledger: &Ledger) -> Vec<String> {
+    let blobs = ledger.select(Select::<Blob>::all()).await.expect("select");
+    let mut people: Vec<String> = blobs.into_iter().filter_map(|blob| blob.person).collect();
+    people.sort_unstable();
+    people
+}
+
+async fn what_is_erased_is_gone_and_a_tombstone_takes_its_place(ledger: Ledger, store: Arc<dyn Store>) {
+    let mut work = batch(1);
+    for n in 0..600_u128 {
+        work.put(&personal("p-lea", &format!("words {n}")));
+    }
+    work.put(&personal("p-tom", "words 0")).put(&Blob::public(b"ours".to_vec()));
+    work.put(&salt("p-lea")).put(&salt("p-tom")).put(&identity(1, "lea@x")).put(&identity(2, "tom@x"));
+    work.audit(entry("a"));
+    ledger.commit(work).await.expect("commit");
+
+    let lea = identity(1, "lea@x");
+    let mut erase = batch(2);
+    // The tombstone has the id of what it stands for, so it could not be put first.
+    erase.put(&lea.erased()).audit(entry("b"));
+    erase.erase::<Blob, _>("person", &["p-lea".to_owned(), "p-nobody".to_owned()]);
+    erase.erase::<Salt, _>("person", &["p-lea".to_owned()]).erase::<Identity, _>("id", &[lea.id]);
+    ledger.commit(erase).await.expect("commit");
+    assert_eq!(people_of(&ledger).await, ["p-tom"]);
+    assert_eq!(count::<Blob>(&ledger).await, 2, "what belongs to nobody is left");
+    assert_eq!(ledger.salt_of("p-lea").await.expect("salt"), None);
+    assert_eq!(
+        ledger.body(&personal("p-tom", "words 0").hash).await.expect("body"),
+        Some(b"words 0".to_vec())
+    );
+    assert_eq!(ledger.identity(lea.id).await.expect("identity"), Some(lea.erased()));
+    assert_eq!(ledger.identity_of("mail", "lea@x").await.expect("identity"), None);
+    assert!(ledger.verify_audit().await.expect("verify").is_consistent());
+    store.scrub().await.expect("scrub");
+    assert_eq!(people_of(&ledger).await, ["p-tom"], "scrubbing takes nothing away that is there");
+    assert!(ledger.verify_audit().await.expect("verify").is_consistent());
+}
+
+async fn an_erasure_is_done_with_its_batch_or_not_at_all(ledger: Ledger, store: Arc<dyn Store>) {
+    let mut work = batch(1);
+    work.put(&personal("p-lea", "words")).put(&event(1, "k"));
+    ledger.commit(work).await.expect("commit");
+    let erasing = |n| {
+        let mut work = batch(n);
+        work.erase::<Blob, _>("person", &["p-lea".to_owned()]);
+        work
+    };
+    let mut fenced = erasing(2);
+    fenced.fence("task", 3);
+    let mut duplicate = erasing(3);
+    duplicate.put(&event(1, "k"));
+    let outcomes = store.transact(&[fenced, duplicate], &seal(), &Silent).await.expect("transact").outcomes;
+    assert!(outcomes.iter().all(Result::is_err), "{outcomes:?}");
+    let mut alone = erasing(4);
+    alone.put(&event(1, "k"));
+    assert_eq!(refusal(ledger.commit(alone).await), Refusal::Duplicate { table: "events" });
+    assert_eq!(people_of(&ledger).await, ["p-lea"], "nothing of it was done");
+
+    ledger.commit(erasing(5)).await.expect("commit");
+    let mut new_words = batch(6);
+    new_words.put(&personal("p-lea", "new words"));
+    ledger.commit(new_words).await.expect("commit");
+    ledger.commit(erasing(5)).await.expect("handed in again");
+    assert_eq!(people_of(&ledger).await, ["p-lea"], "the same batch twice erases once");
+}
+
+async fn in_a_group_an_erasure_takes_what_came_before_it_and_nothing_else(
+    ledger: Ledger,
+    store: Arc<dyn Store>,
+) {
+    let words = |n, content: &str| {
+        let mut work = batch(n);
+        work.put(&personal("p-lea", content)).audit(entry(content));
+        work
+    };
+    let mut erase = batch(2);
+    erase.erase::<Blob, _>("person", &["p-lea".to_owned()]).audit(entry("erased"));
+    let group = [words(1, "before"), erase, words(3, "after"), words(4, "later")];
+    let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact").outcomes;
+    assert_eq!(outcomes, vec![Ok(Written::Now); 4]);
+    let mut left: Vec<Vec<u8>> =
+        ledger.select(Select::<Blob>::all()).await.expect("select").into_iter().map(|b| b.content).collect();
+    left.sort_unstable();
+    assert_eq!(left, [b"after".to_vec(), b"later".to_vec()]);
+    assert!(ledger.verify_audit().await.expect("verify").is_consistent());
+}
+
+/// Whoever was about to write somebody's words when they were erased writes nothing.
+async fn whoever_expects_a_row_is_refused_once_it_is_gone(ledger: Ledger, store: Arc<dyn Store>) {
+    let words = |n, content: &str| {
+        let mut work = batch(n);
+        work.put(&personal("p-lea", content)).expect_present::<Salt>("person", &"p-lea".to_owned());
+        work
+    };
+    let gone = Refusal::Gone { table: "salts", column: "person" };
+    assert_eq!(refusal(ledger.commit(words(1, "never met")).await), gone);
+    let mut meet = batch(2);
+    meet.put(&salt("p-lea"));
+    let mut erase = batch(4);
+    erase.erase::<Salt, _>("person", &["p-lea".to_owned()]);
+    erase.erase::<Blob, _>("person", &["p-lea".to_owned()]);
+    let group = [meet, words(3, "there"), erase, words(5, "too late")];
+    let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact").outcomes;
+    assert_eq!(outcomes, [Ok(Written::Now), Ok(Written::Now), Ok(Written::Now), Err(gone)]);
+    assert_eq!(people_of(&ledger).await, [""; 0]);
+}
+
+async fn whoever_expects_quiet_is_refused_once_anything_was_written(ledger: Ledger, store: Arc<dyn Store>) {
+    let quiet = |n, after| {
+        let mut work = batch(n);
+        work.put(&event(n, &format!("k{n}"))).expect_quiet(after);
+        work
+    };
+    assert_eq!(ledger.newest_commit().await.expect("newest"), 0);
+    ledger.commit(quiet(1, 0)).await.expect("nothing was ever written");
+    let seen = ledger.newest_commit().await.expect("newest");
+    assert_eq!(refusal(ledger.commit(quiet(2, 0)).await), Refusal::Disturbed);
+    ledger.commit(quiet(3, seen)).await.expect("nothing was written since");
+    let seen = ledger.newest_commit().await.expect("newest");
+    let mut other = batch(4);
+    other.put(&event(4, "k4"));
+    let outcomes =
+        store.transact(&[other, quiet(5, seen)], &seal(), &Silent).await.expect("transact").outcomes;
+    assert_eq!(outcomes, [Ok(Written::Now), Err(Refusal::Disturbed)], "one of the same group counts too");
 }
 
 async fn the_chain_goes_on_across_batches(ledger: Ledger, _: Arc<dyn Store>) {

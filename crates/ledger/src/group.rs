@@ -35,11 +35,18 @@ fn depends(batch: &Batch, earlier: &Batch) -> bool {
         rows.any(|(table, row)| table.position(column).and_then(|at| row.get(at)) == Some(value))
     };
     let leased = |subject: &str| writes(Lease::TABLE, "subject", &Value::Text(subject.to_owned()));
+    // Within a run all erasures come before all rows: whoever erases is alone in one.
+    let erases = |batch: &Batch| !batch.erasures.is_empty();
     batch.id() == earlier.id()
+        || erases(batch)
+        || erases(earlier)
         || batch.fences.iter().any(|fence| leased(&fence.subject))
         || batch.expects.iter().any(|expect| match expect {
             Expect::LeaseIs { subject, .. } => leased(subject),
-            Expect::Absent { table, column, value } => writes(table, column, value),
+            Expect::Quiet { .. } => true,
+            Expect::Absent { table, column, value } | Expect::Present { table, column, value } => {
+                writes(table, column, value)
+            }
         })
 }
 
@@ -48,6 +55,8 @@ pub(crate) struct Facts {
     written: BTreeSet<Value>,
     leases: BTreeMap<String, Lease>,
     present: BTreeSet<(&'static str, &'static str, Value)>,
+    /// Of the newest commit, where anybody asks; 0 if there is none.
+    newest: i64,
 }
 
 impl Facts {
@@ -67,14 +76,20 @@ impl Facts {
         }
 
         let mut present = BTreeSet::new();
-        for ((_, column), (table, values)) in absences(set) {
+        for ((_, column), (table, values)) in asked_for(set) {
             let filters = vec![Filter { column, test: Test::AnyOf(values) }];
             for row in tx.select(&Query { table, filters, order: None, limit: None }).await? {
                 let cell = table.position(column).and_then(|at| row.into_iter().nth(at));
                 present.extend(cell.map(|cell| (table.name, column, cell)));
             }
         }
-        Ok(Self { written, leases, present })
+        let mut newest = 0;
+        if set.iter().flat_map(|batch| &batch.expects).any(|expect| matches!(expect, Expect::Quiet { .. })) {
+            let last = tx.select(&Select::<Commit>::all().descending("seq").limit(1).query).await?;
+            let last = last.into_iter().next().map(Commit::from_row).transpose()?;
+            newest = last.and_then(|commit| commit.seq.0).unwrap_or(0);
+        }
+        Ok(Self { written, leases, present, newest })
     }
 
     /// Who may write is asked first: whoever was overtaken is told that, whatever else has changed.
@@ -95,10 +110,21 @@ impl Facts {
             }
         }
         for expect in &batch.expects {
-            if let Expect::Absent { table, column, value } = expect
-                && self.present.contains(&(table.name, *column, value.clone()))
-            {
-                return Err(Refusal::Present { table: table.name, column });
+            let there = |table: &Table, column, value: &Value| {
+                self.present.contains(&(table.name, column, value.clone()))
+            };
+            match expect {
+                Expect::Absent { table, column, value } if there(table, *column, value) => {
+                    return Err(Refusal::Present { table: table.name, column });
+                }
+                Expect::Present { table, column, value } if !there(table, *column, value) => {
+                    return Err(Refusal::Gone { table: table.name, column });
+                }
+                Expect::Quiet { after } if self.newest > *after => return Err(Refusal::Disturbed),
+                Expect::Absent { .. }
+                | Expect::Present { .. }
+                | Expect::Quiet { .. }
+                | Expect::LeaseIs { .. } => {}
             }
         }
         Ok(Written::Now)
@@ -117,23 +143,23 @@ impl Facts {
 fn subjects(batch: &Batch) -> impl Iterator<Item = &str> {
     let expected = batch.expects.iter().filter_map(|expect| match expect {
         Expect::LeaseIs { subject, .. } => Some(subject.as_str()),
-        Expect::Absent { .. } => None,
+        Expect::Absent { .. } | Expect::Present { .. } | Expect::Quiet { .. } => None,
     });
     batch.fences.iter().map(|fence| fence.subject.as_str()).chain(expected)
 }
 
-type Absences = BTreeMap<(&'static str, &'static str), (&'static Table, Vec<Value>)>;
+type Asked = BTreeMap<(&'static str, &'static str), (&'static Table, Vec<Value>)>;
 
-/// The values that must not be there, by table and column.
-fn absences(set: &[Batch]) -> Absences {
-    let mut absences = Absences::new();
+/// The values that must be there, or must not, by table and column.
+fn asked_for(set: &[Batch]) -> Asked {
+    let mut asked = Asked::new();
     for expect in set.iter().flat_map(|batch| &batch.expects) {
-        if let Expect::Absent { table, column, value } = expect {
-            let (_, values) = absences.entry((table.name, column)).or_insert_with(|| (table, Vec::new()));
+        if let Expect::Absent { table, column, value } | Expect::Present { table, column, value } = expect {
+            let (_, values) = asked.entry((table.name, column)).or_insert_with(|| (table, Vec::new()));
             values.push(value.clone());
         }
     }
-    absences
+    asked
 }
 
 /// Rows of one table are written by one statement, in the order they were put in. Where a key comes twice (a

@@ -8,7 +8,7 @@ use tokio::sync::Mutex;
 
 use crate::batch::Batch;
 use crate::chain::Seal;
-use crate::query::{Order, Query};
+use crate::query::{Filter, Order, Query, Test};
 use crate::store::{Applied, Described, Snapshot, Store, StoreError, Tx, any_written, apply, key_of};
 use crate::table::{Table, Write};
 use crate::value::{Kind, Row, Value};
@@ -69,6 +69,10 @@ impl Store for MemoryStore {
         Ok(Described { what: "in memory".into(), warnings: Vec::new() })
     }
 
+    async fn scrub(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     async fn upkeep(&self) -> Result<(), StoreError> {
         Ok(())
     }
@@ -116,6 +120,21 @@ impl Tx for Tables {
             }
             let before = self.rows.entry(table.name).or_default().insert(key.clone(), row);
             self.undo.push((table.name, key, before));
+        }
+        Ok(())
+    }
+
+    async fn erase(
+        &mut self,
+        table: &'static Table,
+        column: &'static str,
+        values: &[Value],
+    ) -> Result<(), StoreError> {
+        let filters = vec![Filter { column, test: Test::AnyOf(values.to_vec()) }];
+        let query = Query { table, filters, order: None, limit: None };
+        let rows = self.rows.entry(table.name).or_default();
+        for (key, row) in rows.extract_if(.., |_, row| query.matches(row)) {
+            self.undo.push((table.name, key, Some(row)));
         }
         Ok(())
     }

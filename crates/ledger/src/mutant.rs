@@ -125,6 +125,10 @@ impl Store for Mutant {
         Ok(described)
     }
 
+    async fn scrub(&self) -> Result<(), StoreError> {
+        self.inner.scrub().await
+    }
+
     async fn upkeep(&self) -> Result<(), StoreError> {
         self.inner.upkeep().await
     }

@@ -8,7 +8,7 @@
 use async_trait::async_trait;
 use domain::probe::{Point, Probe};
 
-use crate::batch::{Batch, Refusal};
+use crate::batch::{Batch, Erasure, Refusal};
 use crate::chain::Seal;
 use crate::group::{Facts, independent, rows_by_table};
 use crate::query::{Query, Select};
@@ -112,6 +112,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// What it is, for `doctor`.
     async fn describe(&self) -> Result<Described, StoreError>;
 
+    /// Sees to it that what was erased is not left in the database's own files either, as far as that is in our hands.
+    async fn scrub(&self) -> Result<(), StoreError>;
+
     /// What a database wants to have done now and then: statistics for its planner, its log folded in.
     async fn upkeep(&self) -> Result<(), StoreError>;
 }
@@ -142,6 +145,13 @@ pub trait Snapshot: Send {
 pub trait Tx {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError>;
     async fn write(&mut self, table: &'static Table, rows: &[&Row]) -> Result<(), StoreError>;
+    /// Takes away the rows that have one of these values in this column.
+    async fn erase(
+        &mut self,
+        table: &'static Table,
+        column: &'static str,
+        values: &[Value],
+    ) -> Result<(), StoreError>;
     /// Sets the mark here.
     async fn mark(&mut self) -> Result<(), StoreError>;
     /// Takes back what was written since the mark.
@@ -252,6 +262,10 @@ async fn write(
         .collect();
     if accepted.is_empty() {
         return Ok(Applied { outcomes, after: None });
+    }
+    for Erasure { table, column, values } in accepted.iter().flat_map(|batch| &batch.erasures) {
+        probe.reached(Point::Writing { table: table.name });
+        tx.erase(table, column, values).await?;
     }
     for (table, rows) in rows_by_table(&accepted) {
         put(tx, table, &rows, probe).await?;

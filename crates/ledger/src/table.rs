@@ -8,6 +8,8 @@ pub struct Table {
     pub key: &'static [&'static str],
     pub columns: &'static [Column],
     pub write: Write,
+    /// Whether rows may be taken away again: only where people and their words stand.
+    pub erasable: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -46,6 +48,9 @@ pub trait Record: Sized + Send {
     fn from_row(row: Row) -> Result<Self, BadCell>;
 }
 
+/// A record that may be erased. Everything else is for ever; `record!` says which is which.
+pub trait Erasable: Record {}
+
 /// One field out of a row; `record!` calls it for each column in turn.
 pub fn take<T: Cell>(
     cells: &mut impl Iterator<Item = Value>,
@@ -58,7 +63,15 @@ pub fn take<T: Cell>(
 
 /// Declares a record: its struct, table, key and columns in one place.
 macro_rules! record {
-    ($(#[$meta:meta])* $name:ident in $table:literal by [$($key:ident),+], $write:ident {
+    ($(#[$meta:meta])* $name:ident in $table:literal by [$($key:ident),+], $write:ident, Erasable { $($body:tt)+ }) => {
+        $crate::table::record! { @true $(#[$meta])* $name in $table by [$($key),+], $write { $($body)+ } }
+
+        impl $crate::table::Erasable for $name {}
+    };
+    ($(#[$meta:meta])* $name:ident in $table:literal by [$($key:ident),+], $write:ident { $($body:tt)+ }) => {
+        $crate::table::record! { @false $(#[$meta])* $name in $table by [$($key),+], $write { $($body)+ } }
+    };
+    (@$erasable:ident $(#[$meta:meta])* $name:ident in $table:literal by [$($key:ident),+], $write:ident {
         $($(#[$field_meta:meta])* $field:ident: $type:ty,)+
     }) => {
         $(#[$meta])*
@@ -77,6 +90,7 @@ macro_rules! record {
                     nullable: <$type as $crate::value::Cell>::NULLABLE,
                 }),+],
                 write: $crate::table::Write::$write,
+                erasable: $erasable,
             };
 
             fn row(&self) -> $crate::value::Row {

@@ -1,6 +1,7 @@
 //! What the house does by itself now and then: each duty is a row that says when it is due, and a lease, so that
 //! whatever process lives may do it and none is done twice. There is no daemon that has to run.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use domain::Time;
@@ -14,6 +15,7 @@ use serde_json::json;
 use crate::host::Host;
 use crate::pipeline::{Desk, Held};
 use crate::problem::Problem;
+use crate::retention;
 
 /// How fast things go. Only tests want another pace than the default.
 #[derive(Clone, Copy, Debug)]
@@ -31,53 +33,69 @@ impl Default for Pace {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     /// Statistics for the database's planner, its log folded in.
     Upkeep,
     /// What was recorded is signed, and the epoch ends.
     Checkpoint,
+    /// The words of channels that the owner has set a limit for, if they are older.
+    Retention,
+    /// The database's own files, after something was erased; due only when somebody asks for it.
+    Scrub,
 }
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Until somebody asks.
+const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 impl Kind {
-    const ALL: [Self; 2] = [Self::Upkeep, Self::Checkpoint];
+    /// Signing comes after what the others record, scrubbing last: what they erase is gone from the files with the same tick.
+    const ALL: [Self; 4] = [Self::Upkeep, Self::Retention, Self::Checkpoint, Self::Scrub];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Upkeep => "upkeep",
             Self::Checkpoint => "checkpoint",
+            Self::Retention => "retention",
+            Self::Scrub => "scrub",
         }
     }
 
-    const fn every(self) -> Duration {
+    /// How long until it is due again.
+    fn pause(self, pace: Pace, done: bool) -> Duration {
         match self {
-            Self::Upkeep => DAY,
-            Self::Checkpoint => HOUR,
+            Self::Upkeep | Self::Retention => pace.duties.unwrap_or(DAY),
+            Self::Checkpoint => pace.duties.unwrap_or(HOUR),
+            Self::Scrub if done => NEVER,
+            // Whoever was in the way may be gone by the next tick.
+            Self::Scrub => Duration::ZERO,
         }
     }
 
-    /// Whether there is anything to do, once it is due; and whether so much that it is due before its time.
-    async fn wanted(self, desk: &Desk) -> Result<Wanted, Problem> {
-        match self {
-            Self::Upkeep => Ok(Wanted::InTime),
-            Self::Checkpoint => {
-                let unsigned = unsigned(&desk.ledger).await?;
-                Ok(match unsigned {
-                    ..=OWN_ENTRIES => Wanted::No,
-                    CHECKPOINT_ENTRIES.. => Wanted::Now,
-                    _ => Wanted::InTime,
-                })
-            }
-        }
+    /// Whether there is anything to do at all, and whether so much that it is due before its time.
+    async fn wanted(self, desk: &Desk, row: Option<&Duty>, kept: &Kept) -> Result<Wanted, Problem> {
+        let is_asked = |row: &Duty| row.next_due <= desk.now() || row.outcome.as_deref() != Some(DONE);
+        let some = |is_wanted| if is_wanted { Wanted::InTime } else { Wanted::No };
+        Ok(match self {
+            Self::Upkeep => Wanted::InTime,
+            Self::Retention => some(!kept.is_empty()),
+            Self::Scrub => some(row.is_some_and(is_asked)),
+            Self::Checkpoint => match unsigned(&desk.ledger).await? {
+                ..=OWN_ENTRIES => Wanted::No,
+                CHECKPOINT_ENTRIES.. => Wanted::Now,
+                _ => Wanted::InTime,
+            },
+        })
     }
 
     /// Does it; what is recorded of it, beyond that it was done, goes into the batch that says so.
-    async fn run(self, desk: &Desk, done: &mut Batch) -> Result<(), Problem> {
+    async fn run(self, desk: &Desk, host: &dyn Host, kept: &Kept, done: &mut Batch) -> Result<(), Problem> {
         match self {
             Self::Upkeep => Ok(desk.ledger.upkeep().await?),
+            Self::Retention => retention::keep(desk, host, kept).await,
             Self::Checkpoint => sign(desk, done).await,
+            Self::Scrub => Ok(desk.ledger.scrub().await?),
         }
     }
 }
@@ -116,6 +134,11 @@ async fn sign(desk: &Desk, done: &mut Batch) -> Result<(), Problem> {
     Ok(())
 }
 
+const DONE: &str = "done";
+
+/// For how many days the words of an adapter's events are kept.
+pub(crate) type Kept = BTreeMap<String, u32>;
+
 /// What came of one duty, or when it is due.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DutyLine {
@@ -140,31 +163,56 @@ pub enum DutyState {
     },
     /// Another process is at it.
     Elsewhere,
+    /// There is nothing to do.
+    Idle,
 }
 
 /// Looks at every duty, and does what is due.
-pub(crate) async fn tick(desk: &Desk, host: &dyn Host) -> Result<Vec<DutyLine>, Problem> {
+pub(crate) async fn tick(desk: &Desk, host: &dyn Host, kept: &Kept) -> Result<Vec<DutyLine>, Problem> {
     let mut lines = Vec::new();
     for kind in Kind::ALL {
-        lines.push(DutyLine { duty: kind.name(), state: attend(desk, host, kind).await? });
+        lines.push(DutyLine { duty: kind.name(), state: attend(desk, host, kind, kept).await? });
     }
     Ok(lines)
 }
 
-async fn attend(desk: &Desk, host: &dyn Host, kind: Kind) -> Result<DutyState, Problem> {
+/// Makes scrubbing due, in the batch that erases something. Whoever is at it now has begun before that, so their word that it is
+/// done does not count any more.
+pub(crate) async fn demand_scrub(desk: &Desk, host: &dyn Host, batch: &mut Batch) -> Result<(), Problem> {
+    let name = Kind::Scrub.name();
+    let subject = format!("duty:{name}");
+    let seen: Option<Lease> = desk.ledger.lease(&subject).await?;
+    let row: Option<Duty> = desk.ledger.duty(name).await?;
+    let now = desk.now();
+    let epoch = Held::after(seen.clone()).epoch;
+    let beats = seen.as_ref().map_or(0, |lease| lease.beats) + 1;
+    batch
+        .expect_lease(subject.clone(), seen)
+        .put(&Lease { subject, epoch, holder: host.holder(), until: now, beats })
+        .put(&match row {
+            Some(row) => Duty { next_due: now, ..row },
+            None => Duty { name: name.into(), next_due: now, last_run: None, outcome: None, runs: 0 },
+        });
+    Ok(())
+}
+
+/// Scrubs, if it is due. Whether the files are clean now.
+pub(crate) async fn scrub(desk: &Desk, host: &dyn Host) -> Result<bool, Problem> {
+    let state = attend(desk, host, Kind::Scrub, &Kept::new()).await?;
+    Ok(matches!(state, DutyState::Done { .. } | DutyState::Idle))
+}
+
+async fn attend(desk: &Desk, host: &dyn Host, kind: Kind, kept: &Kept) -> Result<DutyState, Problem> {
     let subject = format!("duty:{}", kind.name());
     // The lease first: if it is still so when the batch is written, the row is, too.
     let seen: Option<Lease> = desk.ledger.lease(&subject).await?;
     let row: Option<Duty> = desk.ledger.duty(kind.name()).await?;
     let now = desk.now();
     let next_due = row.as_ref().map_or(now, |row| row.next_due);
-    let waits = match kind.wanted(desk).await? {
-        Wanted::No => true,
-        Wanted::InTime => next_due > now,
-        Wanted::Now => false,
-    };
-    if waits {
-        return Ok(DutyState::Waits { next_due });
+    match kind.wanted(desk, row.as_ref(), kept).await? {
+        Wanted::No => return Ok(DutyState::Idle),
+        Wanted::InTime if next_due > now => return Ok(DutyState::Waits { next_due }),
+        Wanted::InTime | Wanted::Now => {}
     }
     let attended = seen.as_ref().is_some_and(|lease| {
         lease.until > now && lease.holder != host.holder() && host.is_alive(&lease.holder) != Some(false)
@@ -190,13 +238,13 @@ async fn attend(desk: &Desk, host: &dyn Host, kind: Kind) -> Result<DutyState, P
     let due = row.as_ref().map_or_else(|| "first".to_owned(), |row| row.next_due.to_string());
     desk.probe.reached(Point::Running { tool: &subject, call: &due });
     let mut done = desk.batch();
-    let result = kind.run(desk, &mut done).await;
+    let result = kind.run(desk, host, kept, &mut done).await;
     desk.probe.reached(Point::Ran { tool: &subject, call: &due });
 
     let now = desk.now();
     // From now, not from when it was due: what was missed while nothing ran is not made up for.
-    let next_due = now.plus(desk.pace.duties.unwrap_or(kind.every()));
-    let outcome = if result.is_ok() { "done" } else { "failed" };
+    let next_due = now.plus(kind.pause(desk.pace, result.is_ok()));
+    let outcome = if result.is_ok() { DONE } else { "failed" };
     let name = kind.name().to_owned();
     let runs = row.map_or(0, |row| row.runs) + 1;
     done.fence(subject, held.epoch)

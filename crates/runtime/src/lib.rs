@@ -16,6 +16,7 @@ mod house;
 pub mod keeping;
 mod pipeline;
 mod problem;
+mod retention;
 pub mod settings;
 
 pub use app::{App, Parts};

@@ -28,6 +28,7 @@ codes! {
     DUTY = 1005;
     INCOMPLETE = 1009;
     BACKUP_DAMAGED = 1006;
+    NOT_CLEAN = 1007;
     USAGE = 2001;
     EMPTY_REQUEST = 2002;
     REQUEST_TOO_LONG = 2003;
@@ -39,6 +40,10 @@ codes! {
     PIN = 2015;
     EXPORT = 2016;
     NOT_A_BACKUP = 2009;
+    NOBODY = 2010;
+    PART_OF_THE_HOUSE = 2011;
+    NOT_CONFIRMED = 2012;
+    AT_WORK = 2013;
     NOT_ADMITTED = 3001;
     REFUSED = 3002;
     HOUSE = 4001;
@@ -210,6 +215,10 @@ impl From<CommitError> for Problem {
                 Self::new(Code::DRIVEN_ELSEWHERE, refusal.to_string())
                     .safe("nothing was written")
                     .remedy("regent tasks list")
+            }
+            CommitError::Refused(Refusal::Gone { .. }) => {
+                Self::new(Code::ERASED, "whoever this belongs to was erased meanwhile")
+                    .safe("nothing was written")
             }
             CommitError::Refused(refusal) => {
                 Self::new(Code::INTERNAL, refusal.to_string()).safe("nothing was written")

@@ -22,6 +22,8 @@ pub enum Values {
     Database,
     OneOf(&'static [&'static str]),
     TimeZone,
+    /// Whole days, `90d`, or `forever`.
+    Days,
 }
 
 pub const KEYS: [Key; 4] = [
@@ -51,6 +53,16 @@ pub const KEYS: [Key; 4] = [
     },
 ];
 
+/// Settings of which there may be any number, one for each name after the dot: `retention.telegram`.
+pub const FAMILIES: [Key; 1] = [Key {
+    name: "retention",
+    default: FOREVER,
+    values: Values::Days,
+    about: "how long the words of a channel are kept, by its adapter: days like `90d`, or `forever`",
+}];
+const FOREVER: &str = "forever";
+const LONGEST_DAYS: u32 = 36_500;
+
 /// Variables that begin like settings and are none.
 const NOT_SETTINGS: [&str; 3] = ["REGENT_HOME", "REGENT_SUITES", "REGENT_FAULTS"];
 
@@ -61,8 +73,26 @@ impl Key {
         format!("REGENT_{}", self.name.replace('.', "_").to_uppercase())
     }
 
+    /// The setting of a family that this name stands for: the part after the dot.
+    fn member<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let member = name.strip_prefix(self.name)?.strip_prefix('.')?;
+        let fits = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'_' | b'-');
+        (!member.is_empty() && member.bytes().all(fits)).then_some(member)
+    }
+
+    /// `REGENT_RETENTION_TELEGRAM` is `retention.telegram`: a variable can name only what is written in small letters,
+    /// digits and `_`.
+    fn member_of_variable(&self, variable: &str) -> Option<String> {
+        let member = variable.strip_prefix(&self.variable())?.strip_prefix('_')?;
+        (!member.is_empty()).then(|| format!("{}.{}", self.name, member.to_lowercase()))
+    }
+
     fn check(&self, value: &str) -> Result<(), String> {
         match self.values {
+            Values::Days if value == FOREVER || days(value).is_some() => Ok(()),
+            Values::Days => Err(format!(
+                "`{value}` is no time; write days like `90d` (1 to {LONGEST_DAYS}), or `forever`"
+            )),
             Values::Text if value.chars().any(char::is_control) => Err("it holds a control character".into()),
             Values::Text => Ok(()),
             Values::Database if value.is_empty() => Ok(()),
@@ -78,6 +108,11 @@ impl Key {
     }
 }
 
+fn days(value: &str) -> Option<u32> {
+    let digits = value.strip_suffix('d').filter(|digits| digits.bytes().all(|c| c.is_ascii_digit()))?;
+    digits.parse().ok().filter(|days| (1..=LONGEST_DAYS).contains(days))
+}
+
 /// A value and where it came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setting {
@@ -87,7 +122,7 @@ pub struct Setting {
 
 #[derive(Clone, PartialEq, Eq)]
 pub struct Settings {
-    values: BTreeMap<&'static str, Setting>,
+    values: BTreeMap<String, Setting>,
 }
 
 impl Serialize for Settings {
@@ -104,7 +139,9 @@ impl fmt::Debug for Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        let default = |key: &Key| (key.name, Setting { value: key.default.into(), origin: "default".into() });
+        let default = |key: &Key| {
+            (key.name.to_owned(), Setting { value: key.default.into(), origin: "default".into() })
+        };
         Self { values: KEYS.iter().map(default).collect() }
     }
 }
@@ -140,9 +177,11 @@ impl Settings {
             if !variable.starts_with("REGENT_") || NOT_SETTINGS.contains(&variable.as_str()) {
                 continue;
             }
-            match KEYS.iter().find(|key| key.variable() == *variable) {
-                Some(key) => {
-                    settings.set(key.name, value.clone(), &format!("environment {variable}"), &mut mistakes)
+            let key = KEYS.iter().find(|key| key.variable() == *variable).map(|key| key.name.to_owned());
+            let member = || FAMILIES.iter().find_map(|family| family.member_of_variable(variable));
+            match key.or_else(member) {
+                Some(name) => {
+                    settings.set(&name, value.clone(), &format!("environment {variable}"), &mut mistakes)
                 }
                 None => {
                     let known: Vec<String> =
@@ -158,13 +197,14 @@ impl Settings {
     }
 
     fn set(&mut self, name: &str, value: String, origin: &str, mistakes: &mut Vec<String>) {
-        let Some(key) = KEYS.iter().find(|key| key.name == name) else {
+        let member = || FAMILIES.iter().find(|family| family.member(name).is_some());
+        let Some(key) = KEYS.iter().find(|key| key.name == name).or_else(member) else {
             mistakes.push(unknown(origin, name, KEYS.iter().map(|key| key.name)));
             return;
         };
         match key.check(&value) {
-            Ok(()) => drop(self.values.insert(key.name, Setting { value, origin: origin.into() })),
-            Err(why) => mistakes.push(format!("{origin}: {}: {why}", key.name)),
+            Ok(()) => drop(self.values.insert(name.into(), Setting { value, origin: origin.into() })),
+            Err(why) => mistakes.push(format!("{origin}: {name}: {why}")),
         }
     }
 
@@ -173,10 +213,23 @@ impl Settings {
         self.values.get(name).map_or("", |setting| setting.value.as_str())
     }
 
+    /// For how many days the words of an adapter's events are kept, where not for ever.
+    #[must_use]
+    pub fn retention(&self) -> BTreeMap<String, u32> {
+        let [family] = &FAMILIES;
+        let kept = |(name, setting): (&String, &Setting)| {
+            Some((family.member(name)?.to_owned(), days(&setting.value)?))
+        };
+        self.values.iter().filter_map(kept).collect()
+    }
+
     /// Every setting as it may be shown: a password never is.
-    pub fn all(&self) -> impl Iterator<Item = (&'static str, Setting)> {
+    pub fn all(&self) -> impl Iterator<Item = (&str, Setting)> {
         self.values.iter().map(|(name, setting)| {
-            (*name, Setting { value: without_password(&setting.value), origin: setting.origin.clone() })
+            (
+                name.as_str(),
+                Setting { value: without_password(&setting.value), origin: setting.origin.clone() },
+            )
         })
     }
 
@@ -198,6 +251,10 @@ impl Settings {
                 _ => format!("# {name} = \"{}\"", key.default),
             };
             text.push_str(&format!("# {}\n{line}\n", key.about));
+        }
+        for family in &FAMILIES {
+            let Key { name, default, about, .. } = family;
+            text.push_str(&format!("\n[{name}]\n# {about}\n# telegram = \"{default}\"\n"));
         }
         text
     }
@@ -274,7 +331,7 @@ mod tests {
 
     fn color(layers: &Layers) -> Setting {
         let settings = Settings::layer(layers).unwrap();
-        settings.all().find(|(name, _)| *name == "ui.color").unwrap().1
+        settings.all().find(|(name, _)| *name == "ui.color").unwrap().1.clone()
     }
 
     #[test]
@@ -353,6 +410,27 @@ mod tests {
     }
 
     #[test]
+    fn retention_is_set_for_any_adapter_in_days() {
+        let mut layers = file("[retention]\ntelegram = \"90d\"\n\"my.mail\" = \"7d\"\ncli = \"forever\"");
+        layers.environment = vec![("REGENT_RETENTION_TELEGRAM".into(), "30d".into())];
+        let settings = Settings::layer(&layers).unwrap();
+        let kept: Vec<(String, u32)> = settings.retention().into_iter().collect();
+        assert_eq!(kept, [("my.mail".into(), 7), ("telegram".into(), 30)]);
+        let origin = settings.all().find(|(name, _)| *name == "retention.telegram").unwrap().1.origin;
+        assert_eq!(origin, "environment REGENT_RETENTION_TELEGRAM");
+        assert_eq!(Settings::default().retention().len(), 0, "for ever, unless the owner says otherwise");
+        for value in ["0d", "90", "d", "", "-1d", "1w", "+1d", "36501d", "99999999999d"] {
+            let mistakes = Settings::layer(&file(&format!("[retention]\nmail = \"{value}\""))).unwrap_err();
+            let what = format!(
+                "regent.toml: retention.mail: `{value}` is no time; write days like `90d` (1 to 36500), or `forever`"
+            );
+            assert_eq!(mistakes, [what]);
+        }
+        let unnamed = Settings::layer(&file("retention = \"1d\"\n[retentions]\nx = \"1d\"")).unwrap_err();
+        assert_eq!(unnamed.len(), 2, "{unnamed:?}");
+    }
+
+    #[test]
     fn the_distance_of_two_words() {
         assert_eq!([distance("", "abc"), distance("kitten", "sitting"), distance("a", "a")], [3, 3, 0]);
     }
@@ -361,10 +439,15 @@ mod tests {
     fn the_document_lists_every_key_with_its_default_and_variable() {
         let page = include_str!("../../../docs/settings.md");
         let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
-        assert_eq!(rows.len(), super::KEYS.len());
-        for (key, row) in super::KEYS.iter().zip(rows) {
+        assert_eq!(rows.len(), super::KEYS.len() + super::FAMILIES.len());
+        for (key, row) in super::KEYS.iter().chain(&super::FAMILIES).zip(rows) {
             let default = if key.default.is_empty() { "empty".into() } else { format!("`{}`", key.default) };
-            let begins = format!("| `{}` | {default} |", key.name);
+            let begins = format!("| `{}", key.name);
+            let begins = if row.contains(".*`") {
+                format!("{begins}.*` | {default} |")
+            } else {
+                format!("{begins}` | {default} |")
+            };
             assert!(row.starts_with(&begins) && row.contains(&key.variable()), "{row}");
         }
     }

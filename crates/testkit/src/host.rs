@@ -10,6 +10,7 @@ use domain::probe::Probe;
 use ledger::chain::Vault;
 use ledger::{Ledger, Seal, Store};
 use ledger_sql::{PostgresStore, SqliteStore};
+use runtime::keeping::KeptBackup;
 use runtime::{Finding, Furnished, Host, Problem, State, User};
 
 #[derive(Debug)]
@@ -22,6 +23,7 @@ pub struct TestHost {
     pub(crate) probe: ProbeBox,
     /// What the house keeps beside its database: every process of it has the same.
     pub(crate) vault: Arc<dyn Vault>,
+    pub(crate) backups: Vec<KeptBackup>,
 }
 
 /// Where the ledger of a house is; every process opens it for itself, as a real one does.
@@ -81,6 +83,10 @@ impl Host for TestHost {
     fn keep_anchor(&self, to: &str, _: NodeId, lines: &[String]) -> Result<String, Problem> {
         std::fs::write(to, lines.join("\n")).expect("a file");
         Ok(to.into())
+    }
+
+    fn backups(&self) -> Vec<KeptBackup> {
+        self.backups.clone()
     }
 
     async fn open(&self) -> Result<Ledger, Problem> {

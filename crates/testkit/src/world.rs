@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use domain::Clock as _;
 use domain::id::TaskId;
 use domain::probe::{Probe, Silent};
 use domain::task::FinalResult;
@@ -11,7 +12,8 @@ use ledger::Store;
 use ledger::chain::{MemoryVault, Seal};
 use ledger::memory::MemoryStore;
 use runtime::app::{Report, Request};
-use runtime::settings::Settings;
+use runtime::keeping::{KeptBackup, Occasion};
+use runtime::settings::{Layers, Settings};
 use runtime::{App, House, Parts, Problem, Surface, Watch};
 use tempfile::TempDir;
 
@@ -38,6 +40,14 @@ pub struct World {
     place: Place,
     alive: Arc<Mutex<BTreeSet<String>>>,
     processes: u64,
+    setup: Setup,
+}
+
+/// How the house is set up, for every process that starts on it.
+#[derive(Clone, Debug)]
+struct Setup {
+    settings: Settings,
+    backups: Vec<KeptBackup>,
     vault: Arc<MemoryVault>,
 }
 
@@ -76,9 +86,13 @@ impl World {
         };
         let clock = Arc::new(ManualClock::at("2026-11-15T08:30:00Z"));
         let alive = Arc::default();
-        let vault = Arc::new(MemoryVault::new([7; 32]));
-        let app = app(&place, &clock, &alive, &folder, 1, probe, &vault);
-        Self { app, clock, folder, shown: Arc::default(), place, alive, processes: 1, vault }
+        let setup = Setup {
+            settings: Settings::default(),
+            backups: Vec::new(),
+            vault: Arc::new(MemoryVault::new([7; 32])),
+        };
+        let app = app(&place, &clock, &alive, &folder, 1, probe, &setup);
+        Self { app, clock, folder, shown: Arc::default(), place, alive, processes: 1, setup }
     }
 
     /// The process dies, and another one starts on the same house.
@@ -99,7 +113,26 @@ impl World {
     /// One more process, beside the one of this world.
     pub fn another(&mut self, probe: Arc<dyn Probe>) -> App {
         self.processes += 1;
-        app(&self.place, &self.clock, &self.alive, &self.folder, self.processes, probe, &self.vault)
+        app(&self.place, &self.clock, &self.alive, &self.folder, self.processes, probe, &self.setup)
+    }
+
+    /// The settings file says this from now on, and another process has read it.
+    pub fn set(&mut self, text: &str) {
+        let file = Some(("regent.toml".to_owned(), text.to_owned()));
+        self.setup.settings = Settings::layer(&Layers { file, ..Layers::default() }).expect("settings");
+        self.restart();
+    }
+
+    /// A backup was made, and another process knows of it.
+    pub fn backed_up(&mut self, path: &str) {
+        self.setup.backups.push(KeptBackup {
+            folder: path.into(),
+            at: self.clock.now(),
+            occasion: Occasion::Asked,
+            manifest: None,
+            there: true,
+        });
+        self.restart();
     }
 
     pub fn file(&self, path: &str, content: &str) -> &Self {
@@ -138,7 +171,7 @@ impl World {
     /// The seal of this house, with what it keeps beside its database.
     #[must_use]
     pub fn seal(&self) -> Seal {
-        Seal::new(domain::id::NodeId::from_bits(1), Arc::<MemoryVault>::clone(&self.vault))
+        Seal::new(domain::id::NodeId::from_bits(1), Arc::<MemoryVault>::clone(&self.setup.vault))
     }
 
     /// The database, for whoever wants to look at it from outside.
@@ -163,7 +196,7 @@ fn app(
     folder: &TempDir,
     process: u64,
     probe: Arc<dyn Probe>,
-    vault: &Arc<MemoryVault>,
+    setup: &Setup,
 ) -> App {
     let holder = format!("process-{process}");
     alive.lock().unwrap_or_else(PoisonError::into_inner).insert(holder.clone());
@@ -173,11 +206,12 @@ fn app(
         alive: Arc::clone(alive),
         sighted: true,
         probe: ProbeBox(Arc::clone(&probe)),
-        vault: Arc::<MemoryVault>::clone(vault),
+        vault: Arc::<MemoryVault>::clone(&setup.vault),
+        backups: setup.backups.clone(),
     };
     App::new(Parts {
         house: House::under(folder.path()),
-        settings: Settings::default(),
+        settings: setup.settings.clone(),
         mistakes: Vec::new(),
         host: Arc::new(host),
         clock: Arc::<ManualClock>::clone(clock),

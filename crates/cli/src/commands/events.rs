@@ -31,8 +31,10 @@ pub(crate) async fn events(app: &App, screen: &Screen, command: Events) -> Done 
                     continue;
                 }
                 let when = line.received_at.date_time(app.zone());
-                let (sender, content) =
-                    (line.sender.unwrap_or_default(), line.content.unwrap_or_else(|| "(erased)".into()));
+                let (sender, content) = (
+                    line.sender.unwrap_or_else(|| "(erased)".into()),
+                    line.content.unwrap_or_else(|| "(erased)".into()),
+                );
                 let direction = line.direction.to_string();
                 let row = format!(
                     "{:<8} {direction:<3} {:<10} {:<14} {:<40} {when}",

@@ -137,6 +137,7 @@ pub(crate) async fn tick(app: &App, screen: &Screen) -> Done {
             DutyState::Failed { next_due, .. } => format!("failed, next {}", next_due.date_time(app.zone())),
             DutyState::Waits { next_due } => format!("not due before {}", next_due.date_time(app.zone())),
             DutyState::Elsewhere => "another process is at it".into(),
+            DutyState::Idle => "nothing to do".into(),
         };
         screen.line(&format!("{:<10} {state}", line.duty))?;
     }

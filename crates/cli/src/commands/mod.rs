@@ -2,6 +2,7 @@
 
 mod audit;
 mod events;
+mod forget;
 mod house;
 mod keeping;
 mod run;
@@ -52,6 +53,9 @@ pub(crate) async fn dispatch(
         Command::Why { id } => tasks::why(app, screen, &id).await,
         Command::Events(command) => events::events(app, screen, command).await,
         Command::Audit(command) => audit::audit(app, screen, command).await,
+        Command::Forget { person, dry_run, yes } => {
+            forget::forget(app, screen, &person, forget::Way::of(dry_run, yes)).await
+        }
         Command::Status => house::status(app, screen).await,
         Command::Doctor => house::doctor(app, screen).await,
         Command::Paths => house::paths(app, screen),

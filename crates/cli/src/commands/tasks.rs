@@ -100,6 +100,9 @@ fn page(app: &App, screen: &Screen, view: &TaskView) -> String {
             add(if i == 0 { "result" } else { "" }, &escaped(line));
         }
     }
+    if view.erased {
+        add("result", "(erased)");
+    }
     let journal: Vec<&str> = view.journal.iter().map(|step| step.input).collect();
     add("journal", &journal.join(", "));
     text

@@ -170,4 +170,8 @@ impl Store for PostgresHold {
     async fn upkeep(&self) -> Result<(), StoreError> {
         Ok(())
     }
+
+    async fn scrub(&self) -> Result<(), StoreError> {
+        Err(StoreError::ReadOnly("it is only looked at".into()))
+    }
 }

@@ -22,13 +22,14 @@ use domain::probe::Probe;
 use ledger::Seal;
 use ledger::batch::Batch;
 use ledger::query::Query;
+use ledger::records::TABLES;
 use ledger::store::{
     Applied, Described, Outcome, Snapshot, Store, StoreError, Tx, Written, any_written, apply,
 };
 use ledger::table::Table;
 use ledger::value::{Row, Value};
-use sqlx::Connection as _;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{AssertSqlSafe, Connection as _};
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
 
@@ -232,6 +233,17 @@ impl Store for PostgresStore {
         reader.done(described)
     }
 
+    /// The space of erased rows becomes free at once instead of some time. What the server's files, its log and its
+    /// replicas still hold is in its administrator's hands. Not limited in time: tables may be large.
+    async fn scrub(&self) -> Result<(), StoreError> {
+        let erasable = TABLES.iter().filter(|table| table.erasable);
+        let names: Vec<String> = erasable.map(|table| format!("\"{SCHEMA}\".\"{}\"", table.name)).collect();
+        let mut reader = retried(may_pass, || self.readers.take()).await?;
+        let sql = AssertSqlSafe(format!("VACUUM {}", names.join(", ")));
+        let done = sqlx::raw_sql(sql).execute(&mut reader.connection).await;
+        reader.done(done.map(drop).map_err(failure))
+    }
+
     /// The server keeps itself in order (autovacuum).
     async fn upkeep(&self) -> Result<(), StoreError> {
         Ok(())
@@ -281,6 +293,19 @@ impl Tx for OpenTx<'_> {
                 true => StoreError::Duplicate(table.name),
                 false => failure(error),
             })?;
+        }
+        Ok(())
+    }
+
+    async fn erase(
+        &mut self,
+        table: &'static Table,
+        column: &'static str,
+        values: &[Value],
+    ) -> Result<(), StoreError> {
+        for portion in sql::erased_by(values) {
+            let (sql, parameters) = sql::erase(table, column, portion, DIALECT);
+            cells::bind_all(&sql, parameters).execute(&mut *self.0).await.map_err(failure)?;
         }
         Ok(())
     }

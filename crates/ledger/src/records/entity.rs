@@ -18,7 +18,7 @@ words!(EntityKind);
 
 record! {
     /// Somebody. Erasable.
-    Entity in "entities" by [id], Replace {
+    Entity in "entities" by [id], Replace, Erasable {
         id: EntityId,
         kind: EntityKind,
         name: Option<String>,
@@ -26,5 +26,13 @@ record! {
         relationship: Option<String>,
         trust: Option<Trust>,
         created_at: Time,
+    }
+}
+
+impl Entity {
+    /// What is left of somebody who was erased: that there was somebody.
+    #[must_use]
+    pub fn erased(&self) -> Self {
+        Self { name: None, relationship: None, trust: None, ..self.clone() }
     }
 }

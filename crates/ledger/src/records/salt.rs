@@ -37,7 +37,7 @@ impl Cell for SaltBytes {
 record! {
     /// What makes the hashes of one person's content meaningless once it is erased. The person is an
     /// entity, or an identity as long as nobody knows whose it is.
-    Salt in "salts" by [person], Append {
+    Salt in "salts" by [person], Append, Erasable {
         person: String,
         salt: SaltBytes,
     }

@@ -2,7 +2,7 @@ use domain::id::{Prefix, shortest};
 
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
-use crate::records::{AgentTask, Event, Reason, ToolCall};
+use crate::records::{AgentTask, Entity, Event, Identity, Reason, ToolCall};
 use crate::store::StoreError;
 use crate::table::Record;
 
@@ -13,6 +13,8 @@ pub enum Found {
     Call(Box<ToolCall>),
     Event(Box<Event>),
     Reason(Box<Reason>),
+    Entity(Box<Entity>),
+    Identity(Box<Identity>),
     Nothing,
     /// Several ids begin like this; the first few of them.
     Several(Vec<String>),
@@ -38,7 +40,14 @@ macro_rules! named {
         }
     )+};
 }
-named!(AgentTask by task_id as Task, ToolCall by id as Call, Event by id as Event, Reason by id as Reason);
+named!(
+    AgentTask by task_id as Task,
+    ToolCall by id as Call,
+    Event by id as Event,
+    Reason by id as Reason,
+    Entity by id as Entity,
+    Identity by id as Identity,
+);
 
 /// How many candidates are named when a prefix is not unique.
 const CANDIDATES: u32 = 5;
@@ -52,6 +61,8 @@ impl Ledger {
             'c' => self.one::<ToolCall>(prefix).await,
             'e' => self.one::<Event>(prefix).await,
             'r' => self.one::<Reason>(prefix).await,
+            'p' => self.one::<Entity>(prefix).await,
+            'i' => self.one::<Identity>(prefix).await,
             _ => Ok(Found::Nothing),
         }
     }
@@ -76,6 +87,8 @@ impl Ledger {
             Some('c') => self.neighbours::<ToolCall>(id).await?,
             Some('e') => self.neighbours::<Event>(id).await?,
             Some('r') => self.neighbours::<Reason>(id).await?,
+            Some('p') => self.neighbours::<Entity>(id).await?,
+            Some('i') => self.neighbours::<Identity>(id).await?,
             _ => return Ok(id.into()),
         };
         let neighbours: Vec<&str> = neighbours.iter().map(String::as_str).collect();

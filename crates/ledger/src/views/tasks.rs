@@ -3,7 +3,7 @@ use domain::task::Status;
 
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
-use crate::records::{AgentTask, Duty, Lease, Origin, Reason, TaskStep, ToolCall, Vpol};
+use crate::records::{AgentTask, Commit, Duty, Lease, Origin, Reason, TaskStep, ToolCall, Vpol};
 use crate::store::StoreError;
 
 impl Ledger {
@@ -59,6 +59,15 @@ impl Ledger {
     pub async fn newest_step(&self) -> Result<i64, StoreError> {
         let newest: Option<TaskStep> = self.first(Select::all().descending("seq")).await?;
         Ok(newest.and_then(|step| step.seq.0).unwrap_or(0))
+    }
+
+    /// The sequence number of the newest commit; 0 if there is none.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn newest_commit(&self) -> Result<i64, StoreError> {
+        let newest: Option<Commit> = self.first(Select::all().descending("seq")).await?;
+        Ok(newest.and_then(|commit| commit.seq.0).unwrap_or(0))
     }
 
     /// # Errors

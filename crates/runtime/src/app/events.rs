@@ -28,6 +28,7 @@ pub struct EventLine {
     pub key: String,
     pub platform: String,
     pub direction: Direction,
+    /// Nothing if they were erased.
     pub sender: Option<String>,
     pub content: Option<String>,
     pub content_type: String,
@@ -115,7 +116,8 @@ impl App {
 
     pub(super) async fn event_line(&self, event: Event) -> Result<EventLine, Problem> {
         let ledger = self.ledger().await?;
-        let sender = ledger.identity(event.sender).await?.map(|identity| identity.identifier);
+        let sender = ledger.identity(event.sender).await?.filter(|identity| !identity.is_erased());
+        let sender = sender.map(|identity| identity.identifier);
         let content = ledger.text(&event.body).await?;
         let short = self.short(event.id).await?;
         let Event {

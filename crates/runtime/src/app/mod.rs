@@ -4,6 +4,7 @@
 mod audit;
 mod bus;
 mod events;
+mod forget;
 mod house;
 mod ids;
 mod keeping;
@@ -33,6 +34,7 @@ use crate::settings::Settings;
 pub use audit::{Anchored, AuditLine, AuditReport, Check, StreamReport};
 pub use bus::bus_events;
 pub use events::{BadLine, EventLine, Receipt, WatermarkLine};
+pub use forget::{Counts, Forget, Forgotten};
 pub use house::{Diagnosis, Explained, Paths, StatusReport};
 pub use report::{Report, shortcoming};
 pub use run::Request;
@@ -103,7 +105,7 @@ impl App {
     /// # Errors
     /// If the ledger fails; that a duty failed is a line.
     pub async fn tick(&self) -> Result<Vec<DutyLine>, Problem> {
-        duties::tick(&self.desk().await?, &*self.parts.host).await
+        duties::tick(&self.desk().await?, &*self.parts.host, &self.parts.settings.retention()).await
     }
 
     #[must_use]

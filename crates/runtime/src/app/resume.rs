@@ -56,7 +56,7 @@ impl App {
     }
 
     /// The right to drive what an event leads to, taken from whoever had it, if they are gone.
-    async fn take(&self, desk: &Desk, event: &Event) -> Result<Held, Problem> {
+    pub(super) async fn take(&self, desk: &Desk, event: &Event) -> Result<Held, Problem> {
         let task = pipeline::task_of(event);
         let lease: Option<Lease> = desk.ledger.lease(&task.to_string()).await?;
         // A driver that lives says so often enough; one that is silent for longer is stopped or hangs, and what it

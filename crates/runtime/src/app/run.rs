@@ -92,6 +92,7 @@ impl App {
     /// Who takes part in an event that was written down before.
     pub(super) async fn cast_of(&self, desk: &Desk, event: &Event) -> Result<Cast, Problem> {
         let identity = desk.ledger.identity(event.sender).await?;
+        let identity = identity.filter(|identity| !identity.is_erased());
         let identity = identity.ok_or_else(|| Problem::new(Code::ERASED, "whoever sent this was erased"))?;
         let sender = pipeline::sender(desk, &identity.platform, &identity.identifier).await?;
         Ok(Cast { sender, agent: Some(pipeline::agent(desk, MAIN).await?), driver: None })

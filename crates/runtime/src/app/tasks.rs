@@ -4,7 +4,7 @@ use domain::task::{FinalResult, Status};
 use domain::{Time, id::TaskId};
 use engine::task::Step;
 use ledger::Found;
-use ledger::records::{AgentTask, CallStatus, ToolCall};
+use ledger::records::{AgentTask, CallStatus, TaskStep, ToolCall};
 use serde::Serialize;
 
 use super::App;
@@ -51,6 +51,15 @@ pub struct TaskView {
     pub calls: Vec<CallLine>,
     pub journal: Vec<StepLine>,
     pub result: Option<FinalResult>,
+    /// Whether its journal was erased: then all that is left of it is what it did and when.
+    pub erased: bool,
+}
+
+/// What a task came to, as far as that can still be told.
+pub(super) enum Told {
+    Result(Box<FinalResult>),
+    NothingYet,
+    Erased,
 }
 
 impl App {
@@ -75,7 +84,9 @@ impl App {
             );
         };
         let ledger = self.ledger().await?;
-        let steps = pipeline::load(ledger, task.task_id).await?;
+        let loaded = readable(pipeline::load(ledger, task.task_id).await)?;
+        let erased = loaded.is_none();
+        let steps = loaded.unwrap_or_default();
         let folded = if steps.is_empty() { None } else { Some(pipeline::fold(&steps)?) };
         let mut calls = Vec::new();
         for call in ledger.calls_of(task.task_id).await? {
@@ -85,21 +96,26 @@ impl App {
             .as_ref()
             .and_then(|task| task.plan())
             .map_or_else(Vec::new, |plan| plan.subtasks.iter().map(|s| s.intent.text.clone()).collect());
-        let journal = steps
-            .iter()
-            .map(|Step { n, at, input, .. }| StepLine { n: *n, at: *at, input: input.name() })
-            .collect();
+        let line = |Step { n, at, input, .. }: &Step| StepLine { n: *n, at: *at, input: input.name() };
+        let journal = match erased {
+            false => steps.iter().map(line).collect(),
+            true => {
+                let line = |row: TaskStep| StepLine { n: row.n, at: row.at, input: "(erased)" };
+                ledger.steps(task.task_id).await?.into_iter().map(line).collect()
+            }
+        };
         let result = folded.and_then(|task| task.result().cloned());
-        Ok(TaskView { line: self.task_line(*task).await?, plan, calls, journal, result })
+        Ok(TaskView { line: self.task_line(*task).await?, plan, calls, journal, result, erased })
     }
 
-    /// What a task came to, if it has begun and come to anything.
-    pub(super) async fn task_result(&self, task: &AgentTask) -> Result<Option<FinalResult>, Problem> {
-        let steps = pipeline::load(self.ledger().await?, task.task_id).await?;
+    pub(super) async fn task_result(&self, task: &AgentTask) -> Result<Told, Problem> {
+        let loaded = readable(pipeline::load(self.ledger().await?, task.task_id).await)?;
+        let Some(steps) = loaded else { return Ok(Told::Erased) };
         if steps.is_empty() {
-            return Ok(None);
+            return Ok(Told::NothingYet);
         }
-        Ok(pipeline::fold(&steps)?.result().cloned())
+        let result = pipeline::fold(&steps)?.result().cloned();
+        Ok(result.map_or(Told::NothingYet, |result| Told::Result(Box::new(result))))
     }
 
     pub(super) async fn task_line(&self, task: AgentTask) -> Result<TaskLine, Problem> {
@@ -123,5 +139,13 @@ impl App {
             status: call.status,
             duration_ms: call.duration_ms,
         })
+    }
+}
+
+/// A journal that was erased is nothing, and no error.
+fn readable(loaded: Result<Vec<Step>, Problem>) -> Result<Option<Vec<Step>>, Problem> {
+    match loaded {
+        Err(problem) if problem.code == Code::ERASED => Ok(None),
+        loaded => loaded.map(Some),
     }
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::App;
 use super::audit::{AuditLine, line};
+use super::tasks::Told;
 use crate::pipeline;
 use crate::problem::{Code, Problem};
 
@@ -54,6 +55,10 @@ impl App {
             Found::Task(task) => self.why_task(&task).await,
             Found::Event(event) => self.why_event(&event).await,
             Found::Reason(reason) => self.why_reason(&reason).await,
+            Found::Entity(_) | Found::Identity(_) => Err(Problem::new(
+                Code::NO_SUCH_ID,
+                format!("`{id}` is somebody, not something that happened"),
+            )),
             Found::Nothing | Found::Several(_) => {
                 Err(Problem::new(Code::NO_SUCH_ID, format!("nothing here is called `{id}`")))
             }
@@ -87,7 +92,11 @@ impl App {
     async fn why_task(&self, task: &AgentTask) -> Result<Why, Problem> {
         let ledger = self.ledger().await?;
         let mut because = Vec::new();
-        if let Some(result) = self.task_result(task).await? {
+        let result = self.task_result(task).await?;
+        if matches!(result, Told::Erased) {
+            because.push(Branch::leaf("ended", "(erased)"));
+        }
+        if let Told::Result(result) = result {
             let unmet = result.unmet().count();
             let met = result.verdicts.len() - unmet;
             let checks = result.verdicts.iter().map(|verdict| {
@@ -198,8 +207,8 @@ impl App {
         let words = ledger.text(&event.body).await?.unwrap_or_else(|| "(erased)".into());
         let whose = match ledger.identity(event.sender).await? {
             Some(identity) if identity.platform == domain::event::TERMINAL => "your words".to_owned(),
-            Some(identity) => format!("words of {}", identity.identifier),
-            None => "words of somebody erased".to_owned(),
+            Some(identity) if !identity.is_erased() => format!("words of {}", identity.identifier),
+            Some(_) | None => "words of somebody erased".to_owned(),
         };
         let text = format!("{whose}, {}, {}: {words:?}", self.clock(event.occurred_at), event.platform);
         Ok(Branch::leaf("origin", text))

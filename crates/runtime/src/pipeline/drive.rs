@@ -144,6 +144,8 @@ impl Driver {
             Claim::Free(seen) => batch.expect_lease(subject, seen.clone()),
             Claim::Ours => batch.fence(subject, setting.held.epoch),
         };
+        // If whoever it belongs to is erased meanwhile, nothing more of theirs is written.
+        batch.expect_present::<Salt>("person", &setting.salt.person);
         let (waiting, pending, unseen) = (VecDeque::new(), Vec::new(), Vec::new());
         let (leased_until, beats) = (started_at, 0);
         let bodies = Vec::new();
@@ -341,6 +343,7 @@ impl Driver {
         }
         let mut next = self.setting.desk.batch();
         next.fence(self.task.id().to_string(), self.setting.held.epoch);
+        next.expect_present::<Salt>("person", &self.setting.salt.person);
         let receipt = self.setting.desk.ledger.commit(std::mem::replace(&mut self.batch, next)).await?;
         self.leased_until = lease.until;
         for step in self.unseen.drain(..) {

@@ -6,7 +6,7 @@ use ledger::records::{Blob, Event, Lease, Origin, Place, Watermark};
 use ledger::table::Record as _;
 use ledger::value::Seq;
 use ledger::{CommitError, Entry, Refusal, StoreError};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::admit::task_of;
 use super::{Desk, FIRST_EPOCH, Person, journal};
@@ -58,8 +58,10 @@ where
                 }
             }
             // Somebody met the same person or place at the same moment.
-            Err(CommitError::Refused(Refusal::Present { .. } | Refusal::Duplicate { .. }))
-                if tried < TRIES => {}
+            // Or they were erased.
+            Err(CommitError::Refused(
+                Refusal::Present { .. } | Refusal::Duplicate { .. } | Refusal::Gone { .. },
+            )) if tried < TRIES => {}
             Err(error) => return Err(error.into()),
         }
     }
@@ -73,7 +75,7 @@ async fn write(desk: &Desk, incoming: &Incoming, key: &str, cast: &Cast) -> Resu
     [Some(sender), agent.as_ref()].into_iter().flatten().for_each(|person| person.enter(&mut batch));
     let place = place(desk, incoming, &mut batch).await?;
     let body = Blob::personal(incoming.content.clone().into_bytes(), &sender.salt);
-    let metadata = incoming.metadata.as_ref().map(canonical::bytes).transpose();
+    let metadata = metadata(incoming).as_ref().map(canonical::bytes).transpose();
     let metadata =
         metadata.map_err(|error| CommitError::Store(StoreError::Other(error.to_string()).into()))?;
     let metadata = metadata.map(|bytes| Blob::personal(bytes, &sender.salt));
@@ -88,7 +90,7 @@ async fn write(desk: &Desk, incoming: &Incoming, key: &str, cast: &Cast) -> Resu
         sender: sender.identity.id,
         direction: Direction::In,
         body: body.hash,
-        content_type: incoming.content_type.clone().unwrap_or_else(|| "text/plain".into()),
+        content_type: incoming.kept_type().into(),
         metadata: metadata.as_ref().map(|blob| blob.hash),
         occurred_at: incoming.occurred_at.unwrap_or(now),
         received_at: now,
@@ -138,6 +140,20 @@ async fn write(desk: &Desk, incoming: &Incoming, key: &str, cast: &Cast) -> Resu
     }
     desk.ledger.commit(batch).await?;
     Ok(event)
+}
+
+/// What was given, and a media type that does not stand in the row as it was given.
+fn metadata(incoming: &Incoming) -> Option<Value> {
+    let unusual = incoming.content_type.as_deref().filter(|given| *given != incoming.kept_type());
+    match (incoming.metadata.clone(), unusual) {
+        (metadata, None) => metadata,
+        (None, Some(given)) => Some(json!({ "content_type": given })),
+        (Some(Value::Object(mut metadata)), Some(given)) => {
+            metadata.entry("content_type").or_insert_with(|| given.into());
+            Some(Value::Object(metadata))
+        }
+        (Some(other), Some(given)) => Some(json!({ "content_type": given, "metadata": other })),
+    }
 }
 
 async fn place(desk: &Desk, incoming: &Incoming, batch: &mut ledger::Batch) -> Result<Place, CommitError> {

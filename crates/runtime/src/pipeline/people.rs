@@ -21,7 +21,7 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// Writes what is new. Two processes may meet somebody for the first time at once: then one batch is
+    /// Writes what is new, and expects what is not to be there still: whoever was erased a moment ago is somebody new. Two processes may meet somebody for the first time at once: then one batch is
     /// refused as a duplicate, and whoever looks again finds the other's records.
     pub(crate) fn enter(&self, batch: &mut Batch) {
         if let Some(entity) = self.entity.as_ref().filter(|_| self.fresh_entity) {
@@ -35,6 +35,8 @@ impl Person {
         }
         if self.fresh_salt {
             batch.put(&self.salt);
+        } else {
+            batch.expect_present::<Salt>("person", &self.salt.person);
         }
     }
 }

@@ -186,6 +186,10 @@ impl Store for Flaky {
         self.inner.snapshot().await
     }
 
+    async fn scrub(&self) -> Result<(), StoreError> {
+        self.inner.scrub().await
+    }
+
     async fn upkeep(&self) -> Result<(), StoreError> {
         self.inner.upkeep().await
     }

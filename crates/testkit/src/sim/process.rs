@@ -102,6 +102,7 @@ impl Process {
             sighted,
             probe: ProbeBox(Arc::clone(&probe)),
             vault: Arc::<MemoryVault>::clone(&ground.vault),
+            backups: Vec::new(),
         };
         let app = Arc::new(App::new(Parts {
             house: House::under(ground.folder),
