@@ -33,4 +33,4 @@ pub use chain::{Entry, Seal};
 pub use committer::{CommitError, Ledger, Receipt};
 pub use query::{Op, Select};
 pub use store::{Outcome, Store, StoreError, Written};
-pub use views::{Found, StreamVerdict, Verification};
+pub use views::{Body, Found, StreamVerdict, Verification};

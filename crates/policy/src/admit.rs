@@ -4,7 +4,7 @@ use std::fmt;
 
 use domain::id::EntityId;
 use domain::principal::Principal;
-use domain::{Trust, event};
+use domain::{By, Trust, event};
 use serde::{Deserialize, Serialize};
 
 use crate::vpol::Vpol;
@@ -46,6 +46,38 @@ pub struct Admission {
     /// What it was decided from.
     pub facts: Facts,
     pub reasons: Vec<Why>,
+}
+
+/// An admission as it is kept. What it was made from stands in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Kept")]
+pub struct Admitted {
+    pub decision: Admission,
+    /// Nothing where it was kept before this was.
+    pub by: Option<By>,
+}
+
+impl Admitted {
+    #[must_use]
+    pub fn now(decision: Admission) -> Self {
+        Self { decision, by: Some(By::this(crate::RULES)) }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Kept {
+    Whole { decision: Admission, by: By },
+    Bare(Admission),
+}
+
+impl From<Kept> for Admitted {
+    fn from(kept: Kept) -> Self {
+        match kept {
+            Kept::Whole { decision, by } => Self { decision, by: Some(by) },
+            Kept::Bare(decision) => Self { decision, by: None },
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +123,7 @@ pub fn admit(facts: Facts) -> Admission {
         trust,
         tools,
         persona: MAIN.into(),
-        vpol: vpol.name.into(),
+        vpol: vpol.name.into_owned(),
         facts,
         reasons,
     }

@@ -15,6 +15,7 @@ mod host;
 mod house;
 mod pipeline;
 mod problem;
+mod recheck;
 pub mod settings;
 
 pub use app::{App, Parts};
@@ -24,3 +25,4 @@ pub use host::{Finding, Furnished, Host, State, User};
 pub use house::House;
 pub use pipeline::{Surface, Watch};
 pub use problem::{CODES, Code, Problem, page};
+pub use recheck::{Again, Difference, Line, Rechecked};

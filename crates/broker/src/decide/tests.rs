@@ -42,10 +42,10 @@ impl World {
             },
             tool: ToolSpec {
                 id: "find_files".parse().unwrap(),
-                description: "finds files",
+                description: "finds files".into(),
                 tier: Tier::ReadOnly,
                 level: Level::Autonomous,
-                sinks: &["under"],
+                sinks: vec!["under".into()],
                 idempotent: true,
                 to_origin: false,
                 timeout: Duration::from_secs(1),

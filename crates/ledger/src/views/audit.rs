@@ -116,13 +116,12 @@ impl Ledger {
         }
     }
 
-    /// What was recorded about one thing, among all that followed from the same origin.
+    /// What was recorded about everything that followed from one origin.
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub async fn audit_of(&self, origin: OriginId, subject: &str) -> Result<Vec<AuditEntry>, StoreError> {
-        let entries: Vec<AuditEntry> = self.select(Select::by("origin_id", &origin).ascending("seq")).await?;
-        Ok(entries.into_iter().filter(|entry| entry.subject == subject).collect())
+    pub async fn audit_of(&self, origin: OriginId) -> Result<Vec<AuditEntry>, StoreError> {
+        self.select(Select::by("origin_id", &origin).ascending("seq")).await
     }
 
     /// The newest entries of this house, oldest of them first.

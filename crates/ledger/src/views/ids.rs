@@ -2,7 +2,7 @@ use domain::id::{Prefix, shortest};
 
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
-use crate::records::{AgentTask, Event, Reason, ToolCall};
+use crate::records::{Access, AgentTask, Event, Origin, Reason, ToolCall, Vpol};
 use crate::store::StoreError;
 use crate::table::Record;
 
@@ -13,6 +13,9 @@ pub enum Found {
     Call(Box<ToolCall>),
     Event(Box<Event>),
     Reason(Box<Reason>),
+    Admission(Box<Access>),
+    Origin(Box<Origin>),
+    Policy(Box<Vpol>),
     Nothing,
     /// Several ids begin like this; the first few of them.
     Several(Vec<String>),
@@ -38,7 +41,15 @@ macro_rules! named {
         }
     )+};
 }
-named!(AgentTask by task_id as Task, ToolCall by id as Call, Event by id as Event, Reason by id as Reason);
+named!(
+    AgentTask by task_id as Task,
+    ToolCall by id as Call,
+    Event by id as Event,
+    Reason by id as Reason,
+    Access by id as Admission,
+    Origin by id as Origin,
+    Vpol by vpol_id as Policy,
+);
 
 /// How many candidates are named when a prefix is not unique.
 const CANDIDATES: u32 = 5;
@@ -52,6 +63,9 @@ impl Ledger {
             'c' => self.one::<ToolCall>(prefix).await,
             'e' => self.one::<Event>(prefix).await,
             'r' => self.one::<Reason>(prefix).await,
+            'd' => self.one::<Access>(prefix).await,
+            'o' => self.one::<Origin>(prefix).await,
+            'v' => self.one::<Vpol>(prefix).await,
             _ => Ok(Found::Nothing),
         }
     }
@@ -76,6 +90,9 @@ impl Ledger {
             Some('c') => self.neighbours::<ToolCall>(id).await?,
             Some('e') => self.neighbours::<Event>(id).await?,
             Some('r') => self.neighbours::<Reason>(id).await?,
+            Some('d') => self.neighbours::<Access>(id).await?,
+            Some('o') => self.neighbours::<Origin>(id).await?,
+            Some('v') => self.neighbours::<Vpol>(id).await?,
             _ => return Ok(id.into()),
         };
         let neighbours: Vec<&str> = neighbours.iter().map(String::as_str).collect();

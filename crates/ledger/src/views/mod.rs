@@ -8,4 +8,5 @@ mod people;
 mod tasks;
 
 pub use audit::{StreamVerdict, Verification};
+pub use bodies::Body;
 pub use ids::Found;

@@ -1,17 +1,20 @@
-//! Why something happened: from the effect back to its origin, with the policy and the proof.
+//! Why something happened: from the effect back to its origin, with all three tags, the policy and the proof.
 
-use broker::Decision;
-use domain::Digest;
-use domain::id::{EventId, OriginId, ReasonId, VpolId};
-use ledger::Found;
-use ledger::records::{AgentTask, CallStatus, Event, Reason, ToolCall};
-use policy::admit::Admission;
+use broker::Decided;
+use domain::event::Direction;
+use domain::id::{CallId, EventId, OriginId, ReasonId, VpolId};
+use domain::{Digest, Time};
+use ledger::records::{Access, AgentTask, AuditEntry, CallStatus, Event, Reason, ToolCall};
+use ledger::{Body, Found};
+use policy::admit::Admitted;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::App;
 use super::audit::{AuditLine, line};
 use crate::pipeline;
 use crate::problem::{Code, Problem};
+use crate::recheck::Rechecked;
 
 /// The chain behind one thing.
 #[derive(Clone, Debug, Serialize)]
@@ -19,7 +22,18 @@ pub struct Why {
     pub id: String,
     pub headline: String,
     pub because: Vec<Branch>,
+    /// The O-Tag.
+    pub origin: Option<OriginLine>,
+    /// The R-Tags, from the nearest to the first.
+    pub reasons: Vec<ReasonLine>,
+    /// The V-Pol; nothing where nobody has decided yet.
+    pub policy: Option<PolicyLine>,
+    /// The decision as it is kept, with what it was made from and by which rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<serde_json::Value>,
     pub proof: Proof,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recheck: Option<Rechecked>,
 }
 
 /// One answer, and what it rests on.
@@ -27,14 +41,54 @@ pub struct Why {
 pub struct Branch {
     pub label: &'static str,
     pub text: String,
+    /// What the answer names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The same, as short as it can be typed.
+    #[serde(skip)]
+    pub short: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<Branch>,
 }
 
 impl Branch {
     fn leaf(label: &'static str, text: impl Into<String>) -> Self {
-        Self { label, text: text.into(), because: Vec::new() }
+        Self { label, text: text.into(), id: None, short: String::new(), because: Vec::new() }
     }
+
+    fn over(mut self, because: Vec<Self>) -> Self {
+        self.because = because;
+        self
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OriginLine {
+    pub id: OriginId,
+    pub kind: String,
+    pub event: EventId,
+    pub at: Time,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReasonLine {
+    pub id: ReasonId,
+    pub kind: String,
+    pub parent: Option<ReasonId>,
+    pub agent: String,
+    /// In words; nothing if they were erased.
+    pub thought: Option<String>,
+    pub at: Time,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PolicyLine {
+    pub id: VpolId,
+    pub name: String,
+    pub mode: String,
+    /// The digest of what it says, and what it says.
+    pub rules: Digest,
+    pub text: Option<serde_json::Value>,
 }
 
 /// The audit entries of this chain, and whether they lead to the sealed tip.
@@ -45,192 +99,361 @@ pub struct Proof {
     pub entries: Vec<AuditLine>,
 }
 
+/// The tags of what is asked about.
+struct Trinity {
+    origin: OriginId,
+    reason: Option<ReasonId>,
+    vpol: Option<VpolId>,
+}
+
+/// What is particular about one kind of thing; the rest of the answer is the same for all.
+struct Told {
+    id: String,
+    headline: String,
+    because: Vec<Branch>,
+    decision: Option<serde_json::Value>,
+    trinity: Trinity,
+    /// Whose audit entries prove it; none: everything that followed from the origin.
+    subjects: Vec<String>,
+}
+
+/// How many reasons are followed at the most.
+const DEEPEST: usize = 64;
+
 impl App {
     /// # Errors
-    /// If nothing is called like this, or the ledger cannot be read.
+    /// If nothing is called like this, it has no chain, or the ledger cannot be read.
     pub async fn why(&self, id: &str) -> Result<Why, Problem> {
-        match self.find(id).await? {
-            Found::Call(call) => self.why_call(&call).await,
-            Found::Task(task) => self.why_task(&task).await,
-            Found::Event(event) => self.why_event(&event).await,
-            Found::Reason(reason) => self.why_reason(&reason).await,
-            Found::Nothing | Found::Several(_) => {
-                Err(Problem::new(Code::NO_SUCH_ID, format!("nothing here is called `{id}`")))
+        let told = match self.find(id).await? {
+            Found::Call(call) => self.why_call(&call).await?,
+            Found::Task(task) => self.why_task(&task).await?,
+            Found::Event(event) if event.direction == Direction::Out => self.why_answer(&event).await?,
+            Found::Event(event) => self.why_event(&event).await?,
+            Found::Reason(reason) => self.why_reason(&reason).await?,
+            Found::Admission(access) => self.why_admission(&access).await?,
+            Found::Origin(origin) => {
+                let event = self.ledger().await?.event(origin.source_ref).await?;
+                let gone = || Problem::new(Code::DATABASE_DAMAGED, "the event of this origin is gone");
+                self.why_event(&event.ok_or_else(gone)?).await?
             }
-        }
-    }
-
-    async fn why_call(&self, call: &ToolCall) -> Result<Why, Problem> {
-        let decision = self.decision(&call.decision).await?;
-        let allowed = match (&decision, call.status) {
-            (Some(decision), CallStatus::Refused) => Branch::leaf("refused", decision.to_string()),
-            (Some(decision), _) => Branch {
-                label: "allowed by",
-                text: format!("all {} layers", decision.words.len()),
-                because: layers(decision),
-            },
-            (None, _) => Branch::leaf("allowed by", "the decision was erased"),
+            Found::Policy(_) => {
+                let what = format!("`{id}` is a validation policy: it is what decisions are made under");
+                return Err(Problem::new(Code::NO_CHAIN, what).remedy("regent tasks list"));
+            }
+            Found::Nothing | Found::Several(_) => {
+                return Err(Problem::new(Code::NO_SUCH_ID, format!("nothing here is called `{id}`")));
+            }
         };
-        let because =
-            vec![allowed, self.policy(call.vpol_id).await?, self.wanted_by(call.r_tag, call.o_tag).await?];
+        self.told(told).await
+    }
+
+    /// The same, with every decision of the chain made again.
+    ///
+    /// # Errors
+    /// As [`App::why`]; that something differs is a result.
+    pub async fn why_rechecked(&self, id: &str) -> Result<Why, Problem> {
+        let mut why = self.why(id).await?;
+        let event = why.origin.as_ref().map(|origin| origin.event);
+        let gone = || Problem::new(Code::DATABASE_DAMAGED, "the origin of this chain is gone");
+        why.recheck = Some(self.recheck(event.ok_or_else(gone)?).await?);
+        Ok(why)
+    }
+
+    /// The trinity and the proof, around what is particular; the origin is the last of all reasons.
+    async fn told(&self, told: Told) -> Result<Why, Problem> {
+        let Told { id, headline, mut because, decision, trinity, mut subjects } = told;
+        let all = subjects.is_empty();
+        let reasons = self.reasons(trinity.reason).await?;
+        let origin = self.ledger().await?.origin(trinity.origin).await?;
+        if let Some(origin) = &origin {
+            subjects.push(origin.source_ref.to_string());
+        }
+        let policy = match trinity.vpol {
+            Some(vpol) => {
+                because.push(self.policy(vpol).await?);
+                self.policy_line(vpol).await?
+            }
+            None => None,
+        };
+        because.push(self.wanted_by(&reasons, trinity.origin).await?);
+        let mut entries = self.ledger().await?.audit_of(trinity.origin).await?;
+        entries.retain(|entry| all || subjects.contains(&entry.subject));
+        let proof = self.proof(entries).await?;
+        let origin = origin.map(|origin| OriginLine {
+            id: origin.id,
+            kind: origin.origin_type,
+            event: origin.source_ref,
+            at: origin.timestamp,
+        });
+        Ok(Why { id, headline, because, origin, reasons, policy, decision, proof, recheck: None })
+    }
+
+    async fn why_call(&self, call: &ToolCall) -> Result<Told, Problem> {
+        let decided: Read<Decided> = self.read(&call.decision).await?;
+        let allowed = match (&decided, call.status) {
+            (Read::There(decided, _), CallStatus::Refused) => {
+                Branch::leaf("refused", format!("{}{}", decided.decision, rules(decided)))
+                    .over(layers(decided))
+            }
+            (Read::There(decided, _), _) => {
+                let text = format!("all {} layers{}", decided.decision.words.len(), rules(decided));
+                Branch::leaf("allowed by", text).over(layers(decided))
+            }
+            (Read::Gone, _) => Branch::leaf("allowed by", "the decision was erased"),
+            (Read::Changed, _) => {
+                Branch::leaf("allowed by", "the decision was CHANGED: it is not what was recorded")
+            }
+        };
         let took = call.duration_ms.map_or_else(String::new, |ms| format!(", {ms} ms"));
-        let headline =
-            format!("{} {}, {}{took}", call.tool_id, call.status.name(), self.clock(call.timestamp));
-        Ok(Why {
+        Ok(Told {
             id: call.id.to_string(),
-            headline,
-            because,
-            proof: self.proof(call.o_tag, &call.id.to_string()).await?,
+            headline: format!(
+                "{} {}, {}{took}",
+                call.tool_id,
+                call.status.name(),
+                self.clock(call.timestamp)
+            ),
+            because: vec![allowed],
+            decision: decided.value(),
+            trinity: Trinity { origin: call.o_tag, reason: Some(call.r_tag), vpol: Some(call.vpol_id) },
+            subjects: vec![call.id.to_string(), call.task_id.to_string()],
         })
     }
 
-    async fn why_task(&self, task: &AgentTask) -> Result<Why, Problem> {
+    async fn why_task(&self, task: &AgentTask) -> Result<Told, Problem> {
         let ledger = self.ledger().await?;
         let mut because = Vec::new();
-        if let Some(result) = self.task_result(task).await? {
-            let unmet = result.unmet().count();
-            let met = result.verdicts.len() - unmet;
-            let checks = result.verdicts.iter().map(|verdict| {
-                let label = if verdict.passed { "met" } else { "not met" };
-                Branch::leaf(label, format!("{} ({})", verdict.criterion, verdict.evidence))
-            });
-            let text = match &result.reason {
-                Some(reason) => format!("{}: {reason}", result.directive),
-                None => format!("{}: {met} of {} checks met", result.directive, result.verdicts.len()),
-            };
-            because.push(Branch { label: "ended", text, because: checks.collect() });
-        }
+        because.extend(self.ended(task).await?);
         for call in ledger.calls_of(task.task_id).await? {
-            because.push(Branch::leaf(
-                "call",
-                format!("{} {} {}", self.short(call.id).await?, call.tool_id, call.status.name()),
-            ));
+            let text = format!("{} {}", call.tool_id, call.status.name());
+            because.push(self.named(Branch::leaf("call", text), call.id).await?);
         }
-        if let Some(vpol) = task.vpol_id {
-            because.push(self.policy(vpol).await?);
-        }
-        because.push(self.origin(task.o_tag).await?);
-        let headline = format!("task {}, begun {}", task.status, self.clock(task.created_at));
-        Ok(Why {
+        let admission = ledger.admission_of(task.payload).await?;
+        Ok(Told {
             id: task.task_id.to_string(),
-            headline,
+            headline: format!("task {}, begun {}", task.status, self.clock(task.created_at)),
             because,
-            proof: self.proof(task.o_tag, &task.task_id.to_string()).await?,
+            decision: None,
+            trinity: Trinity {
+                origin: task.o_tag,
+                reason: admission.map(|admission| admission.reason_id),
+                vpol: task.vpol_id,
+            },
+            subjects: Vec::new(),
         })
     }
 
-    async fn why_event(&self, event: &Event) -> Result<Why, Problem> {
+    /// How a task ended, as far as its journal can be read.
+    async fn ended(&self, task: &AgentTask) -> Result<Option<Branch>, Problem> {
+        let unread = |what: &str| {
+            let directive = task.directive.map_or_else(|| task.status.to_string(), |d| d.to_string());
+            Ok(Some(Branch::leaf("ended", format!("{directive}; {what}"))))
+        };
+        let result = match self.task_result(task).await {
+            Ok(Some(result)) => result,
+            Ok(None) => return Ok(None),
+            Err(problem) if problem.code == Code::ERASED => return unread("its journal was erased"),
+            Err(problem) if problem.code == Code::DATABASE_DAMAGED => return unread(&problem.what),
+            Err(problem) => return Err(problem),
+        };
+        let met = result.verdicts.len() - result.unmet().count();
+        let checks = result.verdicts.iter().map(|verdict| {
+            let label = if verdict.passed { "met" } else { "not met" };
+            Branch::leaf(label, format!("{} ({})", verdict.criterion, verdict.evidence))
+        });
+        let text = match &result.reason {
+            Some(reason) => format!("{}: {reason}", result.directive),
+            None => format!("{}: {met} of {} checks met", result.directive, result.verdicts.len()),
+        };
+        Ok(Some(Branch::leaf("ended", text).over(checks.collect())))
+    }
+
+    async fn why_event(&self, event: &Event) -> Result<Told, Problem> {
         let ledger = self.ledger().await?;
-        let mut because = Vec::new();
-        match ledger.admission_of(event.id).await? {
-            None if event.answers.is_some() => {}
+        let access = ledger.admission_of(event.id).await?;
+        let (mut because, mut decision) = (Vec::new(), None);
+        match &access {
             None => because.push(Branch::leaf("admission", "not decided yet")),
             Some(access) => {
-                let admission: Option<Admission> = self.decoded(&access.decision).await?;
-                let reasons = admission.map(|admission| admission.reasons).unwrap_or_default();
-                let reasons = reasons.iter().map(|why| Branch::leaf("because", why.to_string())).collect();
-                let text = format!("{}: {}, trust {}", access.effect, access.principal, access.trust);
-                because.push(Branch { label: "admission", text, because: reasons });
-                because.push(self.policy(access.vpol_id).await?);
+                let (branch, value) = self.admission(access).await?;
+                because.push(branch);
+                decision = value;
             }
         }
         if let Some(task) = ledger.task(pipeline::task_of(event)).await? {
-            because.push(Branch::leaf(
-                "led to",
-                format!("{} ({})", self.short(task.task_id).await?, task.status),
-            ));
+            because.push(
+                self.named(Branch::leaf("led to", format!("task {}", task.status)), task.task_id).await?,
+            );
+        }
+        Ok(Told {
+            id: event.id.to_string(),
+            headline: self.event_headline(event),
+            because,
+            decision,
+            trinity: Trinity {
+                origin: event.origin_id,
+                reason: access.as_ref().map(|access| access.reason_id),
+                vpol: access.as_ref().map(|access| access.vpol_id),
+            },
+            subjects: vec![event.id.to_string()],
+        })
+    }
+
+    /// What went out: which call handed it over, and what it answers.
+    async fn why_answer(&self, event: &Event) -> Result<Told, Problem> {
+        let id: Option<CallId> = event.key.rsplit(':').next().and_then(|id| id.parse().ok());
+        let call = match id {
+            Some(id) => self.ledger().await?.call(id).await?,
+            None => None,
+        };
+        let mut subjects = vec![event.id.to_string()];
+        let mut because = Vec::new();
+        if let Some(call) = &call {
+            let text = format!("{} {}", call.tool_id, call.status.name());
+            because.push(self.named(Branch::leaf("sent by", text), call.id).await?);
+            subjects.extend([call.id.to_string(), call.task_id.to_string()]);
         }
         if let Some(answers) = event.answers {
-            because.push(Branch::leaf("answers", self.short(answers).await?));
+            because.push(self.named(Branch::leaf("answers", "event in"), answers).await?);
         }
-        because.push(self.origin(event.origin_id).await?);
-        let headline =
-            format!("event {}, {} {}", event.direction, event.platform, self.clock(event.received_at));
-        Ok(Why {
+        Ok(Told {
             id: event.id.to_string(),
-            headline,
+            headline: self.event_headline(event),
             because,
-            proof: self.proof(event.origin_id, &event.id.to_string()).await?,
+            decision: None,
+            trinity: Trinity {
+                origin: event.origin_id,
+                reason: call.as_ref().map(|call| call.r_tag),
+                vpol: call.as_ref().map(|call| call.vpol_id),
+            },
+            subjects,
         })
     }
 
-    async fn why_reason(&self, reason: &Reason) -> Result<Why, Problem> {
-        let because =
-            vec![self.policy(reason.vpol_id).await?, self.wanted_by(reason.id, reason.o_tag).await?];
-        let headline = format!("{} decided, {}", reason.r_tag, self.clock(reason.at));
-        Ok(Why {
+    async fn why_admission(&self, access: &Access) -> Result<Told, Problem> {
+        let (branch, decision) = self.admission(access).await?;
+        let event = self.ledger().await?.event(access.event_id).await?;
+        let gone = || Problem::new(Code::DATABASE_DAMAGED, "the event of this admission is gone");
+        let origin = event.ok_or_else(gone)?.origin_id;
+        Ok(Told {
+            id: access.id.to_string(),
+            headline: format!("admission, {}", self.clock(access.at)),
+            because: vec![branch, self.named(Branch::leaf("about", "event in"), access.event_id).await?],
+            decision,
+            trinity: Trinity { origin, reason: Some(access.reason_id), vpol: Some(access.vpol_id) },
+            subjects: vec![access.event_id.to_string()],
+        })
+    }
+
+    async fn why_reason(&self, reason: &Reason) -> Result<Told, Problem> {
+        Ok(Told {
             id: reason.id.to_string(),
-            headline,
-            because,
-            proof: self.proof(reason.o_tag, &reason.chain_id).await?,
+            headline: format!("{} decided, {}", reason.r_tag, self.clock(reason.at)),
+            because: Vec::new(),
+            decision: None,
+            trinity: Trinity { origin: reason.o_tag, reason: Some(reason.id), vpol: Some(reason.vpol_id) },
+            subjects: vec![reason.chain_id.clone()],
         })
     }
 
-    /// The reasons, from the nearest to the first, and then the origin.
-    async fn wanted_by(&self, reason: ReasonId, origin: OriginId) -> Result<Branch, Problem> {
-        const DEEPEST: usize = 64;
+    async fn admission(&self, access: &Access) -> Result<(Branch, Option<serde_json::Value>), Problem> {
+        let admitted: Read<Admitted> = self.read(&access.decision).await?;
+        let because = match &admitted {
+            Read::There(admitted, _) => {
+                let reasons = admitted.decision.reasons.iter();
+                reasons.map(|why| Branch::leaf("because", why.to_string())).collect()
+            }
+            Read::Gone => vec![Branch::leaf("because", "(erased)")],
+            Read::Changed => vec![Branch::leaf("because", "(CHANGED: it is not what was recorded)")],
+        };
+        let text = format!("{}: {}, trust {}", access.effect, access.principal, access.trust);
+        let branch = self.named(Branch::leaf("admission", text).over(because), access.id).await?;
+        Ok((branch, admitted.value()))
+    }
+
+    /// A reason and its parents.
+    async fn reasons(&self, nearest: Option<ReasonId>) -> Result<Vec<ReasonLine>, Problem> {
         let ledger = self.ledger().await?;
-        let mut chain = Vec::new();
-        let mut next = Some(reason);
+        let (mut chain, mut next) = (Vec::new(), nearest);
         while let Some(reason) = next.filter(|_| chain.len() < DEEPEST) {
             let Some(reason) = ledger.reason(reason).await? else { break };
-            let thought = ledger.text(&reason.thought).await?.unwrap_or_else(|| "(erased)".into());
-            chain.push((reason.r_tag.clone(), thought));
             next = reason.parent_id;
+            chain.push(ReasonLine {
+                id: reason.id,
+                kind: reason.r_tag,
+                parent: reason.parent_id,
+                agent: reason.agent_id,
+                thought: self.words(&reason.thought).await?,
+                at: reason.at,
+            });
         }
+        Ok(chain)
+    }
+
+    /// The reasons as a branch, from the nearest to the first, and then the origin.
+    async fn wanted_by(&self, reasons: &[ReasonLine], origin: OriginId) -> Result<Branch, Problem> {
         let mut branch = self.origin(origin).await?;
-        for (r_tag, thought) in chain.into_iter().rev() {
-            let label = match r_tag.as_str() {
+        for reason in reasons.iter().rev() {
+            let label = match reason.kind.as_str() {
                 "admit" => "let in",
                 "plan" => "planned",
                 _ => "wanted by",
             };
-            branch = Branch { label, text: thought, because: vec![branch] };
+            let text = reason.thought.clone().unwrap_or_else(|| "(erased)".into());
+            branch = self.named(Branch::leaf(label, text).over(vec![branch]), reason.id).await?;
         }
         Ok(branch)
     }
 
-    async fn origin(&self, origin: OriginId) -> Result<Branch, Problem> {
+    async fn origin(&self, id: OriginId) -> Result<Branch, Problem> {
         let ledger = self.ledger().await?;
-        let Some(origin) = ledger.origin(origin).await? else { return Ok(Branch::leaf("origin", "unknown")) };
-        let event: EventId = origin.source_ref;
-        let Some(event) = ledger.event(event).await? else { return Ok(Branch::leaf("origin", "unknown")) };
-        let words = ledger.text(&event.body).await?.unwrap_or_else(|| "(erased)".into());
+        let event = match ledger.origin(id).await? {
+            Some(origin) => ledger.event(origin.source_ref).await?,
+            None => None,
+        };
+        let Some(event) = event else { return self.named(Branch::leaf("origin", "unknown"), id).await };
+        let words = self.words(&event.body).await?.unwrap_or_else(|| "(erased)".into());
         let whose = match ledger.identity(event.sender).await? {
             Some(identity) if identity.platform == domain::event::TERMINAL => "your words".to_owned(),
             Some(identity) => format!("words of {}", identity.identifier),
             None => "words of somebody erased".to_owned(),
         };
         let text = format!("{whose}, {}, {}: {words:?}", self.clock(event.occurred_at), event.platform);
-        Ok(Branch::leaf("origin", text))
+        self.named(Branch::leaf("origin", text), id).await
     }
 
-    async fn policy(&self, vpol: VpolId) -> Result<Branch, Problem> {
-        let known = self.ledger().await?.vpol(vpol).await?;
-        let text = known
-            .map_or_else(|| "unknown".into(), |vpol| format!("{} ({})", vpol.name, vpol.enforcement_mode));
-        Ok(Branch::leaf("policy", text))
+    async fn policy(&self, id: VpolId) -> Result<Branch, Problem> {
+        let known = self.ledger().await?.vpol(id).await?;
+        let text = known.map_or_else(
+            || "unknown".into(),
+            |vpol| format!("{} ({}), rules {:.8}", vpol.name, vpol.enforcement_mode, vpol.rules.to_string()),
+        );
+        self.named(Branch::leaf("policy", text), id).await
     }
 
-    async fn proof(&self, origin: OriginId, subject: &str) -> Result<Proof, Problem> {
-        let ledger = self.ledger().await?;
-        let entries = ledger.audit_of(origin, subject).await?;
-        let (Some(first), Some(last)) = (entries.first(), entries.last()) else {
-            return Ok(Proof {
-                consistent: false,
-                text: "no audit entry names this".into(),
-                entries: Vec::new(),
-            });
+    async fn policy_line(&self, id: VpolId) -> Result<Option<PolicyLine>, Problem> {
+        let Some(vpol) = self.ledger().await?.vpol(id).await? else { return Ok(None) };
+        let rules: Read<serde_json::Value> = self.read(&vpol.rules).await?;
+        Ok(Some(PolicyLine {
+            id,
+            name: vpol.name,
+            mode: vpol.enforcement_mode,
+            rules: vpol.rules,
+            text: rules.value(),
+        }))
+    }
+
+    /// What shows that these entries are as they were written.
+    pub(super) async fn proof(&self, entries: Vec<AuditEntry>) -> Result<Proof, Problem> {
+        let Some(first) = entries.first() else {
+            let text = "no audit entry names this".into();
+            return Ok(Proof { consistent: false, text, entries: Vec::new() });
         };
-        let verdict = ledger.verify_from(first).await?;
-        let range = if first.seq == last.seq {
-            format!("audit {}", first.seq)
-        } else {
-            format!("audit {} to {}", first.seq, last.seq)
-        };
+        let verdict = self.ledger().await?.verify_from(first).await?;
+        let named = ranges(entries.iter().map(|entry| entry.seq));
         let text = match &verdict.fault {
-            None => format!("{range} consistent, sealed tip at {}", first.seq + verdict.entries - 1),
-            Some(fault) => format!("{range} BROKEN: {fault}"),
+            None => format!("audit {named} consistent, sealed tip at {}", first.seq + verdict.entries - 1),
+            Some(fault) => format!("audit {named} BROKEN: {fault}"),
         };
         Ok(Proof {
             consistent: verdict.fault.is_none(),
@@ -239,22 +462,79 @@ impl App {
         })
     }
 
-    async fn decision(&self, digest: &Digest) -> Result<Option<Decision>, Problem> {
-        self.decoded(digest).await
+    /// A branch that names something.
+    async fn named(&self, branch: Branch, id: impl ToString) -> Result<Branch, Problem> {
+        let id = id.to_string();
+        let short = self.short(&id).await?;
+        Ok(Branch { id: Some(id), short, ..branch })
     }
 
-    async fn decoded<T: serde::de::DeserializeOwned>(&self, digest: &Digest) -> Result<Option<T>, Problem> {
-        let bytes = self.ledger().await?.body(digest).await?;
+    /// A text, for display. Nothing if it was erased; that it was changed is said in its place.
+    async fn words(&self, digest: &Digest) -> Result<Option<String>, Problem> {
+        Ok(match self.ledger().await?.kept(digest).await? {
+            Body::Whole { content, .. } => Some(String::from_utf8_lossy(&content).into_owned()),
+            Body::Gone => None,
+            Body::Changed => Some("(CHANGED: it is not what was recorded)".into()),
+        })
+    }
+
+    async fn read<T: DeserializeOwned>(&self, digest: &Digest) -> Result<Read<T>, Problem> {
+        let content = match self.ledger().await?.kept(digest).await? {
+            Body::Whole { content, .. } => content,
+            Body::Gone => return Ok(Read::Gone),
+            Body::Changed => return Ok(Read::Changed),
+        };
         let unreadable = |error: serde_json::Error| Problem::new(Code::DATABASE_DAMAGED, error.to_string());
-        bytes.map(|bytes| serde_json::from_slice(&bytes).map_err(unreadable)).transpose()
+        let value = serde_json::from_slice(&content).map_err(unreadable)?;
+        Ok(Read::There(serde_json::from_slice(&content).map_err(unreadable)?, value))
     }
 
-    fn clock(&self, time: domain::Time) -> String {
+    fn event_headline(&self, event: &Event) -> String {
+        format!("event {}, {} {}", event.direction, event.platform, self.clock(event.received_at))
+    }
+
+    fn clock(&self, time: Time) -> String {
         time.clock_time(&self.parts.zone)
     }
 }
 
-fn layers(decision: &Decision) -> Vec<Branch> {
+/// A body as what it means, and as it stands there.
+enum Read<T> {
+    There(T, serde_json::Value),
+    Gone,
+    Changed,
+}
+
+impl<T> Read<T> {
+    fn value(self) -> Option<serde_json::Value> {
+        match self {
+            Self::There(_, value) => Some(value),
+            Self::Gone | Self::Changed => None,
+        }
+    }
+}
+
+/// Which code decided, where that was kept.
+fn rules(decided: &Decided) -> String {
+    decided.by.as_ref().map_or_else(String::new, |by| format!(", rules {} of {}", by.rules, by.program))
+}
+
+/// `1 to 5, 9`.
+fn ranges(numbers: impl IntoIterator<Item = u64>) -> String {
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let shown = ranges
+        .iter()
+        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first} to {last}") });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+fn layers(decided: &Decided) -> Vec<Branch> {
     let name = |word: &broker::Word| match word.layer {
         broker::Layer::Registered => "registered",
         broker::Layer::Schema => "schema",
@@ -267,5 +547,16 @@ fn layers(decision: &Decision) -> Vec<Branch> {
         broker::Layer::Plan => "plan",
         broker::Layer::Level => "level",
     };
-    decision.words.iter().map(|word| Branch::leaf(name(word), word.reason.clone())).collect()
+    decided.decision.words.iter().map(|word| Branch::leaf(name(word), word.reason.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranges;
+
+    #[test]
+    fn numbers_that_follow_each_other_are_a_range() {
+        assert_eq!(ranges([1, 2, 3, 5, 8, 9]), "1 to 3, 5, 8 to 9");
+        assert_eq!(ranges([7]), "7");
+    }
 }

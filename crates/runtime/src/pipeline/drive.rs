@@ -23,7 +23,7 @@ use llm::Reflex;
 use serde_json::json;
 
 use super::deliver::Deliver;
-use super::{Desk, Driving, Surface, journal};
+use super::{Desk, Driving, Surface, Trail, journal};
 use crate::problem::{Code, Problem};
 
 /// Told of every step once it is durable, never before.
@@ -80,6 +80,7 @@ pub(crate) struct Driver {
     broker: Broker,
     task: Task,
     started_at: Time,
+    trail: Trail,
     /// When the lease runs out, as far as it is durable, and how often it was renewed.
     leased_until: Time,
     beats: u64,
@@ -125,7 +126,9 @@ impl Driver {
         let mut batch = setting.desk.batch();
         batch.audit(entry(task.opening(), "task.taken_over", now, json!({ "epoch": setting.held.epoch })));
         let started_at = task.opened_at();
+        let steps = setting.desk.ledger.steps(task.id()).await?;
         let mut driver = Self::new(setting, task, batch, started_at)?;
+        driver.trail = Trail::of(steps.iter().map(|step| step.body));
         driver.feed(Input::TakenOver)?;
         driver.settle_unknown().await?;
         Ok(driver)
@@ -140,8 +143,20 @@ impl Driver {
             Claim::Ours => batch.fence(subject, setting.held.epoch),
         };
         let (waiting, pending, unseen) = (VecDeque::new(), Vec::new(), Vec::new());
-        let (leased_until, beats) = (started_at, 0);
-        Ok(Self { setting, broker, task, started_at, leased_until, beats, batch, waiting, pending, unseen })
+        let (trail, leased_until, beats) = (Trail::of([]), started_at, 0);
+        Ok(Self {
+            setting,
+            broker,
+            task,
+            started_at,
+            trail,
+            leased_until,
+            beats,
+            batch,
+            waiting,
+            pending,
+            unseen,
+        })
     }
 
     /// Until the task is over. If this future is dropped, everything that is durable stays, and `resume` goes on.
@@ -195,6 +210,7 @@ impl Driver {
             trust: opening.trust,
             allowed: &opening.tools,
             request: &opening.request,
+            salt: &self.setting.salt,
         };
         let id = call.id;
         let ruled = self.broker.authorize(call, &asker).map_err(Problem::internal)?;
@@ -294,13 +310,14 @@ impl Driver {
     }
 
     fn journal(&mut self, step: Step) -> Result<(), Problem> {
-        journal::enter(
+        let body = journal::enter(
             &step,
             self.task.opening(),
             self.setting.held.epoch,
             &self.setting.salt,
             &mut self.batch,
         )?;
+        self.trail = self.trail.and(body);
         self.waiting.extend(step.effects.iter().cloned());
         self.unseen.push(step);
         Ok(())
@@ -314,8 +331,10 @@ impl Driver {
         self.batch.put(&projection).put(&lease);
         if self.task.status() != Status::Running {
             let directive = self.task.result().map(|result| result.directive);
-            let detail =
-                json!({ "status": self.task.status(), "directive": directive, "steps": self.task.steps() });
+            let detail = json!({
+                "status": self.task.status(), "directive": directive, "steps": self.task.steps(),
+                "journal": self.trail.digest(),
+            });
             self.batch.audit(entry(self.task.opening(), "task.ended", now, detail));
         }
         let mut next = self.setting.desk.batch();

@@ -2,7 +2,7 @@
 
 use domain::id::TaskId;
 use domain::task::Status;
-use domain::{Time, canonical};
+use domain::{Digest, Time, canonical};
 use engine::task::{Input, Opening, Step, Task};
 use ledger::records::{AgentTask, Blob, Event, Reason, Salt, TaskStep};
 use ledger::value::Seq;
@@ -11,14 +11,14 @@ use ledger::{Batch, Ledger};
 use crate::problem::{Code, Problem};
 use policy::admit::MAIN;
 
-/// Enters one step: its body as a blob of the person it belongs to, its reasons, its row.
+/// Enters one step: its body as a blob of the person it belongs to, its reasons, its row. Returns the body's name.
 pub(super) fn enter(
     step: &Step,
     opening: &Opening,
     epoch: u64,
     salt: &Salt,
     batch: &mut Batch,
-) -> Result<(), Problem> {
+) -> Result<Digest, Problem> {
     let bytes = canonical::bytes(step).map_err(Problem::internal)?;
     let body = Blob::personal(bytes, salt);
     let row = TaskStep { seq: Seq(None), task: opening.task, n: step.n, epoch, body: body.hash, at: step.at };
@@ -37,11 +37,30 @@ pub(super) fn enter(
             at: step.at,
         });
     }
-    Ok(())
+    Ok(body.hash)
+}
+
+/// One digest over the bodies of a journal, in order. It stands in the audit when the task is over: from then on no
+/// step can be changed or taken away unseen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Trail(Digest);
+
+impl Trail {
+    pub(crate) fn of(bodies: impl IntoIterator<Item = Digest>) -> Self {
+        bodies.into_iter().fold(Self(Digest::ZERO), Self::and)
+    }
+
+    pub(super) fn and(self, body: Digest) -> Self {
+        Self(Digest::of_parts(&[self.0.as_bytes(), body.as_bytes()]))
+    }
+
+    pub(crate) const fn digest(self) -> Digest {
+        self.0
+    }
 }
 
 /// The task as the board shows it; a projection, written with every batch.
-pub(super) fn projection(task: &Task, event: &Event, started_at: Time, now: Time) -> AgentTask {
+pub(crate) fn projection(task: &Task, event: &Event, started_at: Time, now: Time) -> AgentTask {
     let status = task.status();
     AgentTask {
         agent_id: task.opening().agent.clone(),
@@ -57,7 +76,7 @@ pub(super) fn projection(task: &Task, event: &Event, started_at: Time, now: Time
 }
 
 /// A request that was written down and not looked at yet.
-pub(super) fn queued(task: TaskId, event: &Event) -> AgentTask {
+pub(crate) fn queued(task: TaskId, event: &Event) -> AgentTask {
     const PRIORITY: u32 = 50;
     AgentTask {
         task_id: task,

@@ -1,0 +1,97 @@
+//! The number of a piece of deciding code belongs to what it says: whoever changes the code is asked about the number.
+
+use domain::Digest;
+use domain::limits::{ATTEMPT_STEPS, PLAN_SUBTASKS};
+
+macro_rules! sources {
+    ($($path:literal),+ $(,)?) => { &[$(include_str!(concat!("../../", $path))),+] };
+}
+
+/// What is left of a file when comments, blanks, tests and the number itself are taken away.
+fn code(source: &str) -> String {
+    let untested = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = untested.lines().map(str::trim);
+    let code = lines.filter(|line| !line.starts_with("//") && !line.starts_with("pub const RULES"));
+    code.flat_map(|line| line.chars().filter(|c| !c.is_whitespace())).collect()
+}
+
+fn digest(sources: &[&str], limits: &str) -> String {
+    let parts: Vec<String> = sources.iter().map(|source| code(source)).chain([limits.to_owned()]).collect();
+    Digest::of(parts.join("\n").as_bytes()).to_string().chars().take(16).collect()
+}
+
+/// `why --recheck` holds a difference against the record only where the same rules decided: a number that was not
+/// raised makes an honest change look like tampering, one that was raised for nothing makes tampering look honest.
+#[test]
+fn the_deciding_code_is_what_its_number_says() {
+    let limits = format!("{ATTEMPT_STEPS} {PLAN_SUBTASKS}");
+    let table: [(&str, u32, &[&str], &str, (u32, &str)); 3] = [
+        (
+            "policy::RULES",
+            policy::RULES,
+            sources![
+                "policy/src/admit.rs",
+                "policy/src/tier.rs",
+                "policy/src/vpol.rs",
+                "domain/src/principal.rs",
+                "domain/src/tier.rs",
+                "domain/src/trust.rs",
+            ],
+            "",
+            (1, "?"),
+        ),
+        (
+            "broker::decide::RULES",
+            broker::decide::RULES,
+            sources![
+                "broker/src/decide.rs",
+                "broker/src/kept.rs",
+                "broker/src/tool.rs",
+                "policy/src/tier.rs",
+                "policy/src/vpol.rs",
+                "domain/src/call.rs",
+                "domain/src/principal.rs",
+                "domain/src/source.rs",
+                "domain/src/tier.rs",
+                "domain/src/trust.rs",
+            ],
+            "",
+            (1, "?"),
+        ),
+        (
+            "engine::RULES",
+            engine::RULES,
+            sources![
+                "engine/src/check.rs",
+                "engine/src/plan.rs",
+                "engine/src/task/mod.rs",
+                "engine/src/task/executor.rs",
+                "engine/src/task/meta.rs",
+                "engine/src/task/solver.rs",
+                "engine/src/task/step.rs",
+                "domain/src/ask.rs",
+                "domain/src/call.rs",
+                "domain/src/criterion.rs",
+                "domain/src/task.rs",
+            ],
+            &limits,
+            (1, "?"),
+        ),
+    ];
+    for (name, number, sources, limits, recorded) in table {
+        let found = digest(sources, limits);
+        assert_eq!(
+            (number, found.as_str()),
+            recorded,
+            "the deciding code changed: raise {name} if it can decide anything differently, and write both down here"
+        );
+    }
+}
+
+#[test]
+fn comments_blanks_and_tests_do_not_count_and_code_does() {
+    let (a, b) =
+        ("// one\nfn a() { b( 1 ) }\n#[cfg(test)]\nmod tests {}", "/// two\nfn a() {\n    b(1)\n}\n");
+    assert_eq!(code(a), code(b));
+    assert_ne!(code(a), code("fn a() { b(2) }"));
+}
