@@ -57,7 +57,7 @@ impl Scene {
         Self { world, ledger, task }
     }
 
-    async fn forge(&self, forge: impl FnOnce(&mut Batch)) {
+    async fn forge(&self, forge: impl for<'a> FnOnce(&'a mut Batch) -> &'a mut Batch) {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(1_000);
         let id = BatchId::from_bits(NEXT.fetch_add(1, Ordering::SeqCst).into());
@@ -85,10 +85,11 @@ impl Scene {
         why.recheck.expect("it was asked for")
     }
 
-    /// What is found about one kind of thing, in words.
+    /// What is found about one kind of thing, in words; of the calls only the first.
     async fn found(&self, what: &str) -> Vec<String> {
         let recheck = self.recheck().await;
-        let lines = recheck.lines.into_iter().filter(|line| line.what == what);
+        let deliver = Some("deliver".to_owned());
+        let lines = recheck.lines.into_iter().filter(|line| line.what == what && line.tool != deliver);
         lines.map(|line| said(&line.again)).collect()
     }
 
@@ -102,14 +103,12 @@ impl Scene {
         let blob = Blob::personal(canonical::bytes(&body).expect("canonical"), &self.salt(&kept).await);
         let entries = self.ledger.audit_tail(99).await.expect("audit");
         let entries = entries.into_iter().filter(|entry| entry.subject == row.id.to_string());
-        let mut entries: Vec<Entry> =
-            entries.map(|entry| serde_json::from_slice(&entry.bytes).expect("an entry")).collect();
+        let entries = entries.map(|entry| serde_json::from_slice(&entry.bytes).expect("an entry"));
+        let mut entries: Vec<Entry> = entries.take(2).collect(); // started, finished
         entries[0].detail["decision"] = blob.hash.to_string().into();
         self.forge(|batch| {
             batch.put(&blob).put(&ToolCall { decision: blob.hash, ..row });
-            entries.into_iter().for_each(|entry| {
-                batch.audit(entry);
-            });
+            entries.into_iter().fold(batch, |batch, entry| batch.audit(entry))
         })
         .await;
     }
@@ -244,11 +243,9 @@ async fn a_changed_decision_is_named() {
         let call = scene.call("find_files").await;
         let blob = scene.blob(&call.decision).await;
         let content = String::from_utf8(blob.content.clone()).expect("text").replace("execute", "deny");
-        scene
-            .forge(|batch| drop(batch.put(&ForgedBlob(Blob { content: content.into_bytes(), ..blob })).id()))
-            .await;
+        scene.forge(|batch| batch.put(&ForgedBlob(Blob { content: content.into_bytes(), ..blob }))).await;
         let changed = "DIFFERS decision: what its digest says / something else";
-        assert_eq!(scene.found("call").await, [changed, "same"], "{kept:?}");
+        assert_eq!(scene.found("call").await, [changed], "{kept:?}");
         let why = scene.world.app.why(&call.id.to_string()).await.expect("it is said, not an error");
         assert!(why.because[0].text.contains("CHANGED"), "{:?}", why.because[0]);
     }
@@ -266,14 +263,13 @@ async fn a_forged_answer_under_its_own_digest_does_not_follow_from_its_facts() {
         let bytes = canonical::bytes(&decided).expect("canonical");
         let forged = Blob::personal(bytes, &scene.salt(&blob).await);
         let (then, now) = (call.decision, forged.hash);
-        scene.forge(|batch| drop(batch.put(&forged).put(&ToolCall { decision: now, ..call }).id())).await;
+        scene.forge(|batch| batch.put(&forged).put(&ToolCall { decision: now, ..call })).await;
         let found = scene.found("call").await;
         let expected = [
             format!("DIFFERS decision, in the audit: {then} / {now}"),
             "DIFFERS decision: deny: no layer was asked / execute: find_files is a built-in tool".into(),
             "DIFFERS ruling, in the journal: \"execute\" / {\"refused\":{\"why\":\"no layer was asked\"}}"
                 .into(),
-            "same".into(),
         ];
         assert_eq!(found, expected, "{kept:?}");
         assert!(!scene.recheck().await.holds);
@@ -287,7 +283,7 @@ async fn an_answer_that_the_audit_knows_is_still_made_again() {
         let scene = Scene::new(kept).await;
         scene.record_instead("find_files", |body| body["made_from"]["allowed"] = serde_json::json!([])).await;
         let found = scene.found("call").await;
-        assert_eq!(found.len(), 3, "{kept:?} {found:?}");
+        assert_eq!(found.len(), 2, "{kept:?} {found:?}");
         let denied = "DIFFERS decision: execute: find_files is a built-in tool / deny: the admission does not allow find_files";
         assert_eq!(found[0], denied);
         assert!(found[1].starts_with("DIFFERS words: "), "{found:?}");
@@ -300,7 +296,7 @@ async fn a_row_that_names_another_decision_is_named() {
         let scene = Scene::new(kept).await;
         let (call, other) = (scene.call("find_files").await, scene.call("deliver").await);
         let before = call.decision;
-        scene.forge(|batch| drop(batch.put(&ToolCall { decision: other.decision, ..call }).id())).await;
+        scene.forge(|batch| batch.put(&ToolCall { decision: other.decision, ..call })).await;
         let found = scene.found("call").await;
         assert_eq!(
             found[0],
@@ -316,9 +312,7 @@ async fn rows_beside_the_journal_must_say_what_it_says() {
     for kept in Kept::EACH {
         let scene = Scene::new(kept).await;
         let task = scene.ledger.task(scene.task).await.expect("tasks").expect("a task");
-        scene
-            .forge(|batch| drop(batch.put(&AgentTask { status: Status::Stopped, steps: 4, ..task }).id()))
-            .await;
+        scene.forge(|batch| batch.put(&AgentTask { status: Status::Stopped, steps: 4, ..task })).await;
         assert_eq!(
             scene.found("task").await,
             ["DIFFERS status: stopped / done", "DIFFERS steps: 4 / 9"],
@@ -328,25 +322,20 @@ async fn rows_beside_the_journal_must_say_what_it_says() {
         let scene = Scene::new(kept).await;
         let call = scene.call("find_files").await;
         let (input, output) = (call.input, call.output.expect("an output"));
-        scene
-            .forge(|batch| drop(batch.put(&ToolCall { input: output, output: Some(input), ..call }).id()))
-            .await;
+        scene.forge(|batch| batch.put(&ToolCall { input: output, output: Some(input), ..call })).await;
         let found = scene.found("call").await;
         let expected = [
             format!("DIFFERS input, in the audit: {input} / {output}"),
             format!("DIFFERS output, in the audit: {output} / {input}"),
             format!("DIFFERS input: {output} / {input}"),
             format!("DIFFERS output: {input} / {output}"),
-            "same".into(),
         ];
         assert_eq!(found, expected, "{kept:?}");
 
         let scene = Scene::new(kept).await;
         let event = scene.ledger.events(1).await.expect("events").remove(0);
         let access = scene.ledger.admission_of(event.id).await.expect("access").expect("decided");
-        scene
-            .forge(|batch| drop(batch.put(&ForgedAccess(Access { effect: "deny".into(), ..access })).id()))
-            .await;
+        scene.forge(|batch| batch.put(&ForgedAccess(Access { effect: "deny".into(), ..access }))).await;
         let expected =
             ["DIFFERS effect, in the audit: allow / deny", "DIFFERS effect, in its row: allow / deny"];
         assert_eq!(scene.found("admission").await, expected, "{kept:?}");
@@ -355,9 +344,7 @@ async fn rows_beside_the_journal_must_say_what_it_says() {
         let vpol = scene.call("find_files").await.vpol_id;
         let vpol = scene.ledger.vpol(vpol).await.expect("policies").expect("a policy");
         scene
-            .forge(|batch| {
-                drop(batch.put(&ForgedVpol(Vpol { enforcement_mode: "intercept".into(), ..vpol })).id())
-            })
+            .forge(|batch| batch.put(&ForgedVpol(Vpol { enforcement_mode: "intercept".into(), ..vpol })))
             .await;
         assert_eq!(
             scene.found("policy").await,
@@ -376,9 +363,7 @@ async fn a_changed_step_is_named() {
         let content =
             String::from_utf8(blob.content.clone()).expect("text").replace("\"count\":2", "\"count\":3");
         assert_ne!(content.as_bytes(), blob.content, "step 5 holds what the tool returned");
-        scene
-            .forge(|batch| drop(batch.put(&ForgedBlob(Blob { content: content.into_bytes(), ..blob })).id()))
-            .await;
+        scene.forge(|batch| batch.put(&ForgedBlob(Blob { content: content.into_bytes(), ..blob }))).await;
         let found = scene.found("journal").await;
         assert_eq!(found, ["DIFFERS step 5: what its digest says / something else"], "{kept:?}");
         let why = scene.world.app.why(&scene.task.to_string()).await.expect("it is said, not an error");
@@ -397,7 +382,7 @@ async fn a_step_that_was_rewritten_with_its_digest_is_named_by_what_follows_from
         assert_ne!(content.as_bytes(), blob.content, "there is something to rewrite");
         let forged = Blob::personal(content.into_bytes(), &scene.salt(&blob).await);
         let body = forged.hash;
-        scene.forge(|batch| drop(batch.put(&forged).put(&ForgedStep(TaskStep { body, ..row })).id())).await;
+        scene.forge(|batch| batch.put(&forged).put(&ForgedStep(TaskStep { body, ..row }))).await;
         let found = scene.recheck().await.lines.into_iter().filter(|line| line.again != Again::Same);
         found.map(|line| format!("{} {}", line.what, said(&line.again))).collect::<Vec<_>>()
     };
@@ -408,11 +393,14 @@ async fn a_step_that_was_rewritten_with_its_digest_is_named_by_what_follows_from
     let found = rewrite(5, "\"count\":2", "\"count\":3").await;
     has(&found, "journal DIFFERS journal, in the audit: ");
     has(&found, "call DIFFERS output: ");
-    has(&found, "checks DIFFERS `the number of files is known`: met (/count is 2) / met (/count is 3)");
+    has(
+        &found,
+        "checks DIFFERS check 3: the number of files is known: met (/count is 2) / the number of files is known: met (/count is 3)",
+    );
 
     let found = rewrite(2, "find_files ran", "anything ran").await;
     has(&found, "journal DIFFERS journal, in the audit: ");
-    has(&found, "checks DIFFERS `anything ran`");
+    has(&found, "checks DIFFERS check 1: find_files ran: met (find_files ran 1 time) / anything ran: met");
 
     let found = rewrite(3, "\"r_tag\":\"call\"", "\"r_tag\":\"plan\"").await;
     has(&found, "journal DIFFERS reasons of step 3: ");
@@ -435,13 +423,10 @@ async fn what_was_erased_is_said_and_is_no_error() {
         let blobs = scene.ledger.select(Select::<Blob>::by("person", &person)).await.expect("blobs");
         scene
             .forge(|batch| {
-                for blob in blobs {
-                    batch.put(&ForgedBlob(Blob {
-                        person: Some("nobody".into()),
-                        content: Vec::new(),
-                        ..blob
-                    }));
-                }
+                blobs.into_iter().fold(batch, |batch, blob| {
+                    let person = Some("nobody".into());
+                    batch.put(&ForgedBlob(Blob { person, content: Vec::new(), ..blob }))
+                })
             })
             .await;
         let recheck = scene.recheck().await;
@@ -464,7 +449,7 @@ async fn what_was_erased_is_said_and_is_no_error() {
             assert!(format!("{:?}", why.because).contains("erased"), "{why:?}");
         }
         // What is left of the spine is still compared.
-        scene.forge(|batch| drop(batch.put(&ToolCall { input: Digest::ZERO, ..call }).id())).await;
+        scene.forge(|batch| batch.put(&ToolCall { input: Digest::ZERO, ..call })).await;
         assert!(scene.found("call").await[0].starts_with("DIFFERS input, in the audit"));
     }
 }
@@ -474,7 +459,7 @@ async fn a_decision_from_before_inputs_were_kept_is_said() {
     for kept in Kept::EACH {
         let scene = Scene::new(kept).await;
         scene.record_instead("find_files", |body| *body = body["decision"].take()).await;
-        assert_eq!(scene.found("call").await, ["unkept", "same"], "{kept:?}");
+        assert_eq!(scene.found("call").await, ["unkept"], "{kept:?}");
         assert!(scene.recheck().await.holds);
         let call = scene.call("find_files").await.id.to_string();
         let why = scene.world.app.why(&call).await.expect("it can be read");
@@ -488,19 +473,14 @@ async fn where_other_rules_decided_a_difference_is_said_and_not_held_against_the
         let scene = Scene::new(kept).await;
         scene.record_instead("find_files", |body| body["by"]["rules"] = 7.into()).await;
         let now = broker::decide::RULES;
-        assert_eq!(
-            scene.found("call").await,
-            [format!("rules Some(7) {now}: same"), "same".into()],
-            "{kept:?}"
-        );
+        assert_eq!(scene.found("call").await, [format!("rules Some(7) {now}: same")], "{kept:?}");
         scene
             .record_instead("find_files", |body| {
                 body["decision"]["words"][0]["reason"] = "it is known".into()
             })
             .await;
         let found = scene.found("call").await;
-        let expected =
-            [format!("rules Some(7) {now}: decision"), format!("rules Some(7) {now}: words"), "same".into()];
+        let expected = [format!("rules Some(7) {now}: decision"), format!("rules Some(7) {now}: words")];
         assert_eq!(found, expected, "{kept:?}");
         assert!(scene.recheck().await.holds);
     }

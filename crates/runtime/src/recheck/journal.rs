@@ -177,8 +177,8 @@ pub(super) fn checks(chain: &Chain, replayed: Option<&Replayed>) -> Vec<Line> {
         Err(error) => look.compare("result", "readable", error),
         Ok(then) => {
             look.compare_by(rules, "number of checks", then.verdicts.len(), result.verdicts.len());
-            for (then, now) in then.verdicts.iter().zip(&result.verdicts) {
-                look.compare_by(rules, format!("`{}`", now.criterion), verdict(then), verdict(now));
+            for (n, (then, now)) in (1..).zip(then.verdicts.iter().zip(&result.verdicts)) {
+                look.compare_by(rules, format!("check {n}"), verdict(then), verdict(now));
             }
             look.compare_by(rules, "directive", then.directive, result.directive);
             look.compare_by(rules, "result", json(&then), json(result));
@@ -188,7 +188,8 @@ pub(super) fn checks(chain: &Chain, replayed: Option<&Replayed>) -> Vec<Line> {
 }
 
 fn verdict(verdict: &Verdict) -> String {
-    format!("{} ({})", if verdict.passed { "met" } else { "not met" }, verdict.evidence)
+    let Verdict { criterion, passed, evidence, .. } = verdict;
+    format!("{criterion}: {} ({evidence})", if *passed { "met" } else { "not met" })
 }
 
 /// The event that went out.
