@@ -78,7 +78,7 @@ pub(crate) enum Command {
     Why {
         /// A task, call, event, reason or admission
         id: String,
-        /// Make every decision of the chain again from what was recorded; exit 1 if something differs
+        /// Decide everything again from what was recorded; exit 1 if something differs
         #[arg(long)]
         recheck: bool,
     },

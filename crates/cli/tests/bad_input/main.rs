@@ -18,6 +18,7 @@ mod ingest;
 mod json;
 mod output;
 mod process;
+mod recheck;
 mod remedies;
 mod settings;
 mod signals;

@@ -390,8 +390,8 @@ impl Observer {
             let why = self.runtime.block_on(app.why_rechecked(&event.id.to_string()));
             let recheck = why.map_err(|problem| broken(problem.to_string()))?.recheck;
             let lines = recheck.map(|recheck| recheck.lines).unwrap_or_default();
-            if let Some(line) = lines.iter().find(|line| line.again != Again::Same) {
-                return Err(broken(format!("{line:?}")));
+            if lines.is_empty() || lines.iter().any(|line| line.again != Again::Same) {
+                return Err(broken(format!("{}: {lines:?}", event.id)));
             }
         }
         Ok(())
