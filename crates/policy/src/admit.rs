@@ -150,9 +150,9 @@ fn trust(principal: &Principal, entity: Option<&EntityFacts>) -> Trust {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effect, EntityFacts, Facts, Why, admit};
-    use domain::Trust;
+    use super::{Admitted, Effect, EntityFacts, Facts, Why, admit};
     use domain::id::EntityId;
+    use domain::{Trust, canonical};
 
     fn facts(adapter: &str, is_owner: Option<bool>, trust: Option<Trust>) -> Facts {
         let entity = is_owner.map(|is_owner| EntityFacts { id: EntityId::from_bits(1), is_owner, trust });
@@ -179,6 +179,18 @@ mod tests {
             assert_eq!((admission.effect, admission.trust), (effect, trust), "{name}");
             assert_eq!(admission.tools.is_empty(), effect == Effect::Deny, "{name}");
         }
+    }
+
+    /// Houses that are older than `by` keep the bare admission.
+    #[test]
+    fn an_admission_is_read_as_it_was_kept_then_and_now() {
+        let admission = admit(facts("cli", Some(true), None));
+        let bare = canonical::bytes(&admission).unwrap();
+        let old: Admitted = serde_json::from_slice(&bare).unwrap();
+        assert_eq!(old, Admitted { decision: admission.clone(), by: None });
+        let kept = Admitted::now(admission);
+        let read: Admitted = serde_json::from_slice(&canonical::bytes(&kept).unwrap()).unwrap();
+        assert_eq!(read, kept);
     }
 
     #[test]

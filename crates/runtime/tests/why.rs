@@ -1,6 +1,6 @@
 //! `why` with the whole trinity, and every decision made again: on every store, and with every kind of forgery.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a test fails loudly")]
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test fails loudly")]
 
 use std::sync::Arc;
 

@@ -142,6 +142,22 @@ fn what_a_model_chose_must_stand_in_the_owners_own_words() {
     );
 }
 
+/// What is kept of 2.0 is 2: the decision must not depend on which of them it looks at.
+#[test]
+fn a_number_counts_as_it_is_kept() {
+    let by_model = |args| {
+        World::bend(|w| {
+            w.call.chosen_by = Chooser::Model;
+            w.call.args = args;
+            w.request.text = "no more than 2 of docs".into();
+        })
+        .decided()
+    };
+    assert_eq!(by_model(json!({ "under": 2 })).0, Answer::Execute);
+    assert_eq!(by_model(json!({ "under": 2.0 })).0, Answer::Execute);
+    assert_eq!(by_model(json!({ "under": 2.5 })), (Answer::Review, Layer::Provenance));
+}
+
 #[test]
 fn the_owners_own_answer_passes_and_anybody_elses_is_looked_at() {
     let deliver = |principal: Principal| {

@@ -116,11 +116,20 @@ impl Ledger {
         }
     }
 
+    /// What was recorded about one thing, among all that followed from the same origin.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn audit_of(&self, origin: OriginId, subject: &str) -> Result<Vec<AuditEntry>, StoreError> {
+        let entries = self.audit_from(origin).await?;
+        Ok(entries.into_iter().filter(|entry| entry.subject == subject).collect())
+    }
+
     /// What was recorded about everything that followed from one origin.
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub async fn audit_of(&self, origin: OriginId) -> Result<Vec<AuditEntry>, StoreError> {
+    pub async fn audit_from(&self, origin: OriginId) -> Result<Vec<AuditEntry>, StoreError> {
         self.select(Select::by("origin_id", &origin).ascending("seq")).await
     }
 

@@ -74,7 +74,7 @@ impl App {
             let key = format!("{}:{}", event.adapter, called.row.id);
             answers.extend(ledger.event(Event::id_of(&key)).await?);
         }
-        let entries = ledger.audit_of(event.origin_id).await?;
+        let entries = ledger.audit_from(event.origin_id).await?;
         let audit = entries.iter().filter_map(|entry| serde_json::from_slice(&entry.bytes).ok()).collect();
         let proof = self.proof(entries).await?;
         Ok(Chain {

@@ -176,7 +176,7 @@ impl App {
             None => None,
         };
         because.push(self.wanted_by(&reasons, trinity.origin).await?);
-        let mut entries = self.ledger().await?.audit_of(trinity.origin).await?;
+        let mut entries = self.ledger().await?.audit_from(trinity.origin).await?;
         entries.retain(|entry| all || subjects.contains(&entry.subject));
         let proof = self.proof(entries).await?;
         let origin = origin.map(|origin| OriginLine {
