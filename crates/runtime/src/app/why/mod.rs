@@ -1,20 +1,24 @@
 //! Why something happened: from the effect back to its origin, with all three tags, the policy and the proof.
 
+mod proof;
+mod trinity;
+
 use broker::Decided;
 use domain::event::Direction;
-use domain::id::{CallId, EventId, OriginId, ReasonId, VpolId};
+use domain::id::{CallId, OriginId, ReasonId, VpolId};
 use domain::{Digest, Time};
-use ledger::records::{Access, AgentTask, AuditEntry, CallStatus, Event, Reason, ToolCall};
+use ledger::records::{Access, AgentTask, CallStatus, Event, Reason, ToolCall};
 use ledger::{Body, Found};
 use policy::admit::Admitted;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::App;
-use super::audit::{AuditLine, line};
 use crate::pipeline;
 use crate::problem::{Code, Problem};
 use crate::recheck::Rechecked;
+pub use proof::Proof;
+pub use trinity::{OriginLine, PolicyLine, ReasonLine};
 
 /// The chain behind one thing.
 #[derive(Clone, Debug, Serialize)]
@@ -62,43 +66,6 @@ impl Branch {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct OriginLine {
-    pub id: OriginId,
-    pub kind: String,
-    pub event: EventId,
-    pub at: Time,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ReasonLine {
-    pub id: ReasonId,
-    pub kind: String,
-    pub parent: Option<ReasonId>,
-    pub agent: String,
-    /// In words; nothing if they were erased.
-    pub thought: Option<String>,
-    pub at: Time,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PolicyLine {
-    pub id: VpolId,
-    pub name: String,
-    pub mode: String,
-    /// The digest of what it says, and what it says.
-    pub rules: Digest,
-    pub text: Option<serde_json::Value>,
-}
-
-/// The audit entries of this chain, and whether they lead to the sealed tip.
-#[derive(Clone, Debug, Serialize)]
-pub struct Proof {
-    pub consistent: bool,
-    pub text: String,
-    pub entries: Vec<AuditLine>,
-}
-
 /// The tags of what is asked about.
 struct Trinity {
     origin: OriginId,
@@ -116,9 +83,6 @@ struct Told {
     /// Whose audit entries prove it; none: everything that followed from the origin.
     subjects: Vec<String>,
 }
-
-/// How many reasons are followed at the most.
-const DEEPEST: usize = 64;
 
 impl App {
     /// # Errors
@@ -371,97 +335,6 @@ impl App {
         Ok((branch, admitted.value()))
     }
 
-    /// A reason and its parents.
-    async fn reasons(&self, nearest: Option<ReasonId>) -> Result<Vec<ReasonLine>, Problem> {
-        let ledger = self.ledger().await?;
-        let (mut chain, mut next) = (Vec::new(), nearest);
-        while let Some(reason) = next.filter(|_| chain.len() < DEEPEST) {
-            let Some(reason) = ledger.reason(reason).await? else { break };
-            next = reason.parent_id;
-            chain.push(ReasonLine {
-                id: reason.id,
-                kind: reason.r_tag,
-                parent: reason.parent_id,
-                agent: reason.agent_id,
-                thought: self.words(&reason.thought).await?,
-                at: reason.at,
-            });
-        }
-        Ok(chain)
-    }
-
-    /// The reasons as a branch, from the nearest to the first, and then the origin.
-    async fn wanted_by(&self, reasons: &[ReasonLine], origin: OriginId) -> Result<Branch, Problem> {
-        let mut branch = self.origin(origin).await?;
-        for reason in reasons.iter().rev() {
-            let label = match reason.kind.as_str() {
-                "admit" => "let in",
-                "plan" => "planned",
-                _ => "wanted by",
-            };
-            let text = reason.thought.clone().unwrap_or_else(|| "(erased)".into());
-            branch = self.named(Branch::leaf(label, text).over(vec![branch]), reason.id).await?;
-        }
-        Ok(branch)
-    }
-
-    async fn origin(&self, id: OriginId) -> Result<Branch, Problem> {
-        let ledger = self.ledger().await?;
-        let event = match ledger.origin(id).await? {
-            Some(origin) => ledger.event(origin.source_ref).await?,
-            None => None,
-        };
-        let Some(event) = event else { return self.named(Branch::leaf("origin", "unknown"), id).await };
-        let words = self.words(&event.body).await?.unwrap_or_else(|| "(erased)".into());
-        let whose = match ledger.identity(event.sender).await? {
-            Some(identity) if identity.platform == domain::event::TERMINAL => "your words".to_owned(),
-            Some(identity) => format!("words of {}", identity.identifier),
-            None => "words of somebody erased".to_owned(),
-        };
-        let text = format!("{whose}, {}, {}: {words:?}", self.clock(event.occurred_at), event.platform);
-        self.named(Branch::leaf("origin", text), id).await
-    }
-
-    async fn policy(&self, id: VpolId) -> Result<Branch, Problem> {
-        let known = self.ledger().await?.vpol(id).await?;
-        let text = known.map_or_else(
-            || "unknown".into(),
-            |vpol| format!("{} ({}), rules {:.8}", vpol.name, vpol.enforcement_mode, vpol.rules.to_string()),
-        );
-        self.named(Branch::leaf("policy", text), id).await
-    }
-
-    async fn policy_line(&self, id: VpolId) -> Result<Option<PolicyLine>, Problem> {
-        let Some(vpol) = self.ledger().await?.vpol(id).await? else { return Ok(None) };
-        let rules: Read<serde_json::Value> = self.read(&vpol.rules).await?;
-        Ok(Some(PolicyLine {
-            id,
-            name: vpol.name,
-            mode: vpol.enforcement_mode,
-            rules: vpol.rules,
-            text: rules.value(),
-        }))
-    }
-
-    /// What shows that these entries are as they were written.
-    pub(super) async fn proof(&self, entries: Vec<AuditEntry>) -> Result<Proof, Problem> {
-        let Some(first) = entries.first() else {
-            let text = "no audit entry names this".into();
-            return Ok(Proof { consistent: false, text, entries: Vec::new() });
-        };
-        let verdict = self.ledger().await?.verify_from(first).await?;
-        let named = ranges(entries.iter().map(|entry| entry.seq));
-        let text = match &verdict.fault {
-            None => format!("audit {named} consistent, sealed tip at {}", first.seq + verdict.entries - 1),
-            Some(fault) => format!("audit {named} BROKEN: {fault}"),
-        };
-        Ok(Proof {
-            consistent: verdict.fault.is_none(),
-            text,
-            entries: entries.into_iter().map(line).collect(),
-        })
-    }
-
     /// A branch that names something.
     async fn named(&self, branch: Branch, id: impl ToString) -> Result<Branch, Problem> {
         let id = id.to_string();
@@ -519,21 +392,6 @@ fn rules(decided: &Decided) -> String {
     decided.by.as_ref().map_or_else(String::new, |by| format!(", rules {} of {}", by.rules, by.program))
 }
 
-/// `1 to 5, 9`.
-fn ranges(numbers: impl IntoIterator<Item = u64>) -> String {
-    let mut ranges: Vec<(u64, u64)> = Vec::new();
-    for number in numbers {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == number => *last = number,
-            _ => ranges.push((number, number)),
-        }
-    }
-    let shown = ranges
-        .iter()
-        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first} to {last}") });
-    shown.collect::<Vec<_>>().join(", ")
-}
-
 fn layers(decided: &Decided) -> Vec<Branch> {
     let name = |word: &broker::Word| match word.layer {
         broker::Layer::Registered => "registered",
@@ -548,15 +406,4 @@ fn layers(decided: &Decided) -> Vec<Branch> {
         broker::Layer::Level => "level",
     };
     decided.decision.words.iter().map(|word| Branch::leaf(name(word), word.reason.clone())).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ranges;
-
-    #[test]
-    fn numbers_that_follow_each_other_are_a_range() {
-        assert_eq!(ranges([1, 2, 3, 5, 8, 9]), "1 to 3, 5, 8 to 9");
-        assert_eq!(ranges([7]), "7");
-    }
 }
