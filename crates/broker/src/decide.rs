@@ -7,6 +7,7 @@
 use std::fmt;
 
 use domain::call::{Call, Chooser};
+use domain::canonical;
 use domain::principal::Principal;
 use domain::source::{Source, Text};
 use domain::{Tier, Trust};
@@ -16,6 +17,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::tool::{Level, ToolSpec};
+
+/// The number of this code and of what it asks in `policy`. A test (`the_deciding_code_is_what_its_number_says`) fails
+/// when that changes; raise the number if anything can be decided differently.
+pub const RULES: u32 = 1;
 
 /// Ordered: a later one is stricter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -198,8 +203,8 @@ fn provenance(facts: &Facts<'_>, tool: &ToolSpec) -> (Answer, String) {
         return (Answer::Execute, "a rule of the program chose it from the request's own words".into());
     }
     let owners_words = if facts.request.source == Source::Owner { facts.request.text.as_str() } else { "" };
-    let sinks = tool.sinks.iter().filter_map(|sink| facts.call.args.get(*sink).map(|value| (sink, value)));
-    let mut unexplained = sinks.filter(|(_, value)| !stands_in(value, owners_words)).map(|(sink, _)| *sink);
+    let sinks = tool.sinks.iter().filter_map(|sink| facts.call.args.get(sink).map(|value| (sink, value)));
+    let mut unexplained = sinks.filter(|(_, value)| !stands_in(value, owners_words)).map(|(sink, _)| sink);
     match unexplained.next() {
         None => (Answer::Execute, "every sink stands word for word in the owner's request".into()),
         Some(sink) => {
@@ -212,7 +217,9 @@ fn stands_in(value: &Value, words: &str) -> bool {
     match value {
         Value::String(text) => !text.is_empty() && words.contains(text.as_str()),
         Value::Null | Value::Bool(_) => true,
-        Value::Number(number) => words.contains(&number.to_string()),
+        // As it is kept: 2.0 is 2, today and when the decision is made again.
+        Value::Number(_) => canonical::bytes(value)
+            .is_ok_and(|number| str::from_utf8(&number).is_ok_and(|number| words.contains(number))),
         Value::Array(items) => items.iter().all(|item| stands_in(item, words)),
         Value::Object(fields) => fields.values().all(|field| stands_in(field, words)),
     }

@@ -5,13 +5,14 @@ use std::fmt;
 use domain::call::{Call, Failure};
 use domain::canonical::{self, NotCanonical};
 use domain::limits::AUTHORISATION;
-use domain::{Time, Trust};
+use domain::{By, Digest, Time, Trust};
 use ledger::records::{Blob, CallStatus, Salt, ToolCall};
 use ledger::{Batch, Entry, Receipt, Token};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::decide::{Answer, Decision};
+use crate::decide::{Answer, Decision, RULES};
+use crate::kept::{Decided, MadeFrom};
 
 /// Whose call it is, for the records.
 #[derive(Clone, Copy, Debug)]
@@ -28,15 +29,28 @@ pub struct Context<'a> {
 pub struct Ruled {
     call: Call,
     decision: Decision,
-    /// The canonical forms that are digested and kept.
-    input: Vec<u8>,
-    words: Vec<u8>,
+    /// The digest of the arguments.
+    input: Digest,
+    /// The digest of the decision as it is kept, which is one of the bodies, with what it names.
+    record: Digest,
+    bodies: Vec<Blob>,
 }
 
 impl Ruled {
-    pub(crate) fn new(call: Call, decision: Decision) -> Result<Self, NotCanonical> {
-        let (input, words) = (canonical::bytes(&call.args)?, canonical::bytes(&decision)?);
-        Ok(Self { call, decision, input, words })
+    pub(crate) fn new(
+        decision: Decision,
+        made_from: MadeFrom,
+        mut bodies: Vec<Blob>,
+        salt: &Salt,
+    ) -> Result<Self, NotCanonical> {
+        let call = made_from.call.clone();
+        let input = Blob::personal(canonical::bytes(&call.args)?, salt).hash;
+        let by = Some(By::this(RULES));
+        let decided = Decided { decision, made_from: Some(made_from), by };
+        let body = Blob::personal(canonical::bytes(&decided)?, salt);
+        let record = body.hash;
+        bodies.push(body);
+        Ok(Self { call, decision: decided.decision, input, record, bodies })
     }
 
     #[must_use]
@@ -50,7 +64,7 @@ impl Ruled {
 pub struct Prepared {
     call: Call,
     row: ToolCall,
-    blob: Blob,
+    bodies: Vec<Blob>,
     entry: Entry,
 }
 
@@ -58,7 +72,7 @@ pub struct Prepared {
 #[derive(Debug)]
 pub struct Refused {
     row: ToolCall,
-    blob: Blob,
+    bodies: Vec<Blob>,
     entry: Entry,
     why: String,
 }
@@ -67,10 +81,9 @@ impl Prepared {
     /// # Errors
     /// If the decision is anything but to execute.
     pub fn new(ruled: Ruled, context: Context<'_>, now: Time) -> Result<Self, Box<Refused>> {
-        let Ruled { call, decision, input, words } = ruled;
+        let Ruled { call, decision, input, record, bodies } = ruled;
         let status =
             if decision.answer == Answer::Execute { CallStatus::Started } else { CallStatus::Refused };
-        let blob = Blob::personal(words, context.salt);
         let row = ToolCall {
             id: call.id,
             tool_id: call.tool.clone(),
@@ -80,9 +93,9 @@ impl Prepared {
             o_tag: call.tags.origin,
             vpol_id: call.tags.vpol,
             status,
-            input: Blob::personal(input, context.salt).hash,
+            input,
             output: None,
-            decision: blob.hash,
+            decision: record,
             duration_ms: None,
             timestamp: now,
         };
@@ -92,14 +105,14 @@ impl Prepared {
         });
         let entry = entry(&row, kind, context.trust, now, detail);
         match status {
-            CallStatus::Started => Ok(Self { call, row, blob, entry }),
-            _ => Err(Box::new(Refused { row, blob, entry, why: decision.to_string() })),
+            CallStatus::Started => Ok(Self { call, row, bodies, entry }),
+            _ => Err(Box::new(Refused { row, bodies, entry, why: decision.to_string() })),
         }
     }
 
     /// Puts the decision and `started` into the batch; its receipt is what opens the door.
     pub fn enter(self, batch: &mut Batch) -> Pending {
-        batch.put(&self.blob).put(&self.row).audit(self.entry);
+        enter(&self.bodies, &self.row, self.entry, batch);
         Pending { call: self.call, row: self.row, batch: batch.token() }
     }
 }
@@ -111,8 +124,15 @@ impl Refused {
     }
 
     pub fn enter(self, batch: &mut Batch) {
-        batch.put(&self.blob).put(&self.row).audit(self.entry);
+        enter(&self.bodies, &self.row, self.entry, batch);
     }
+}
+
+fn enter(bodies: &[Blob], row: &ToolCall, entry: Entry, batch: &mut Batch) {
+    for body in bodies {
+        batch.put(body);
+    }
+    batch.put(row).audit(entry);
 }
 
 /// A call whose records are in a batch that is not durable yet.

@@ -8,12 +8,12 @@ use domain::probe::{Point, Probe};
 use domain::source::Text;
 use domain::{Clock, Time, Trust};
 use ledger::Batch;
-use ledger::records::{Blob, CallStatus, ToolCall};
+use ledger::records::{Blob, CallStatus, Salt, ToolCall};
 use policy::vpol::Vpol;
 use serde_json::json;
 
-use crate::decide::{Facts, decide};
 use crate::door::{Authorized, Context, Ruled, entry};
+use crate::kept::MadeFrom;
 use crate::tool::{Handler, Registry};
 
 /// The door itself: the tools there are, and the one place from which they are called.
@@ -62,17 +62,22 @@ impl Broker {
         let handler = self.registry.handler(&call.tool);
         let form = handler.map_or(Ok(()), |handler| handler.accepts(&call.args));
         let vpol = Vpol::by_id(call.tags.vpol);
-        let decision = decide(&Facts {
-            call: &call,
-            tool: self.registry.spec(&call.tool),
-            form: form.as_ref().map(|&()| ()).map_err(String::as_str),
-            principal: asker.principal,
+        let spec = self.registry.spec(&call.tool);
+        let tool = spec.map(canonical::bytes).transpose()?.map(Blob::public);
+        let request = Blob::personal(asker.request.text.clone().into_bytes(), asker.salt);
+        let made_from = MadeFrom {
+            call,
+            tool: tool.as_ref().map(|tool| tool.hash),
+            form,
+            principal: asker.principal.clone(),
             trust: asker.trust,
-            allowed: asker.allowed,
-            vpol: vpol.as_ref(),
-            request: asker.request,
-        });
-        Ruled::new(call, decision)
+            allowed: asker.allowed.to_vec(),
+            vpol: vpol.as_ref().map(Vpol::id),
+            request: request.hash,
+            source: asker.request.source.clone(),
+        };
+        let decision = made_from.decide(spec, vpol.as_ref(), &asker.request.text);
+        Ruled::new(decision, made_from, tool.into_iter().chain([request]).collect(), asker.salt)
     }
 
     /// Runs the call. A handler that hangs is left behind at its time limit, one that panics ends its own call;
@@ -142,6 +147,8 @@ pub struct Asker<'a> {
     pub trust: Trust,
     pub allowed: &'a [String],
     pub request: &'a Text,
+    /// Of the person whose words the chain carries.
+    pub salt: &'a Salt,
 }
 
 impl Finished {

@@ -49,9 +49,9 @@
 //! }
 //! ```
 //! ```compile_fail,E0451
-//! # use broker::{Decision, Ruled}; use domain::call::Call;
-//! fn overrule(call: Call, decision: Decision, input: Vec<u8>, words: Vec<u8>) -> Ruled {
-//!     Ruled { call, decision, input, words } // a decision of one's own, or about another call
+//! # use broker::{Decision, Ruled}; use domain::{Digest, call::Call}; use ledger::records::Blob;
+//! fn overrule(call: Call, decision: Decision, input: Digest, record: Digest, bodies: Vec<Blob>) -> Ruled {
+//!     Ruled { call, decision, input, record, bodies } // a decision of one's own, or about another call
 //! }
 //! ```
 //! The same shapes, used as they are meant, compile:
@@ -69,9 +69,11 @@
 pub mod decide;
 mod door;
 mod execute;
+mod kept;
 mod tool;
 
 pub use decide::{Answer, Decision, Facts, Layer, Word};
 pub use door::{Authorized, Context, NotCovered, Pending, Prepared, Refused, Ruled};
 pub use execute::{Asker, Broker, Finished, Late};
+pub use kept::{Decided, MadeFrom};
 pub use tool::{Handler, Level, Registry, ToolSpec};

@@ -7,12 +7,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use domain::Tier;
 use domain::call::{Call, Outcome, ToolId};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::door::Authorized;
 
 /// How much a tool is watched: 0 reviews every call, 4 none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Level {
     ReviewAll,
     Sampled,
@@ -21,14 +23,16 @@ pub enum Level {
     Autonomous,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What is known of a tool. A decision names the digest of it, and it is kept: a registry that says something else
+/// later does not change what was decided from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolSpec {
     pub id: ToolId,
-    pub description: &'static str,
+    pub description: String,
     pub tier: Tier,
     pub level: Level,
     /// Arguments that decide where something goes, what is touched, how much.
-    pub sinks: &'static [&'static str],
+    pub sinks: Vec<String>,
     /// Running it twice does the same as running it once.
     pub idempotent: bool,
     /// It speaks only to whoever the chain began with; the address is fixed by the origin.

@@ -55,10 +55,10 @@ impl Handler for Tool {
 fn tool(id: &str, tier: Tier) -> Arc<dyn Handler> {
     Arc::new(Tool(ToolSpec {
         id: id.parse().unwrap(),
-        description: "for a test",
+        description: "for a test".into(),
         tier,
         level: Level::Autonomous,
-        sinks: &[],
+        sinks: Vec::new(),
         idempotent: false,
         to_origin: true,
         timeout: Duration::from_millis(20),
@@ -107,10 +107,15 @@ fn entered(broker: &Broker, id: &str, batch: &mut Batch) -> Pending {
     };
     let (principal, request) =
         (Principal::Owner { entity: EntityId::from_bits(1) }, Text::new("x", Source::Owner));
-    let asker =
-        Asker { principal: &principal, trust: Trust::Operator, allowed: &["*".into()], request: &request };
-    let ruled = broker.authorize(call, &asker).unwrap();
     let salt = salt();
+    let asker = Asker {
+        principal: &principal,
+        trust: Trust::Operator,
+        allowed: &["*".into()],
+        request: &request,
+        salt: &salt,
+    };
+    let ruled = broker.authorize(call, &asker).unwrap();
     let context = Context { agent: "main", trust: Trust::Operator, salt: &salt };
     Prepared::new(ruled, context, Time::from_micros(0)).unwrap().enter(batch)
 }

@@ -74,10 +74,13 @@ pub(crate) enum Command {
     #[command(subcommand, after_help = "Example:\n  regent tasks list")]
     Tasks(Tasks),
     /// Why something happened: from the effect back to its origin
-    #[command(after_help = "Example:\n  regent why t-k7q2")]
+    #[command(after_help = "Example:\n  regent why t-k7q2\n  regent why t-k7q2 --recheck")]
     Why {
-        /// A task, call, event or reason
+        /// A task, call, event, reason or admission
         id: String,
+        /// Decide everything again from what was recorded; exit 1 if something differs
+        #[arg(long)]
+        recheck: bool,
     },
     /// What came in and what went out
     #[command(subcommand, after_help = "Example:\n  regent events list --json | head -1")]

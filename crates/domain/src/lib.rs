@@ -10,6 +10,7 @@
 //! Start reading at [`event`] and [`task`]: an event comes in, a task is what it may lead to.
 
 pub mod ask;
+pub mod by;
 pub mod call;
 pub mod canonical;
 pub mod criterion;
@@ -26,6 +27,7 @@ pub mod tier;
 pub mod time;
 pub mod trust;
 
+pub use by::By;
 pub use digest::Digest;
 pub use id::{Id, IdSource};
 pub use source::{Source, Text};

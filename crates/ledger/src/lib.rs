@@ -34,4 +34,4 @@ pub use chain::{Entry, Seal, StreamVerdict, Verification};
 pub use committer::{CommitError, Ledger, Receipt};
 pub use query::{Op, Select};
 pub use store::{Applied, Outcome, Snapshot, Store, StoreError, Written};
-pub use views::Found;
+pub use views::{Body, Found};

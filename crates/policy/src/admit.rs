@@ -4,7 +4,7 @@ use std::fmt;
 
 use domain::id::EntityId;
 use domain::principal::Principal;
-use domain::{Trust, event};
+use domain::{By, Trust, event};
 use serde::{Deserialize, Serialize};
 
 use crate::vpol::Vpol;
@@ -46,6 +46,38 @@ pub struct Admission {
     /// What it was decided from.
     pub facts: Facts,
     pub reasons: Vec<Why>,
+}
+
+/// An admission as it is kept. What it was made from stands in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Kept")]
+pub struct Admitted {
+    pub decision: Admission,
+    /// Nothing where it was kept before this was.
+    pub by: Option<By>,
+}
+
+impl Admitted {
+    #[must_use]
+    pub fn now(decision: Admission) -> Self {
+        Self { decision, by: Some(By::this(crate::RULES)) }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Kept {
+    Whole { decision: Admission, by: By },
+    Bare(Admission),
+}
+
+impl From<Kept> for Admitted {
+    fn from(kept: Kept) -> Self {
+        match kept {
+            Kept::Whole { decision, by } => Self { decision, by: Some(by) },
+            Kept::Bare(decision) => Self { decision, by: None },
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +123,7 @@ pub fn admit(facts: Facts) -> Admission {
         trust,
         tools,
         persona: MAIN.into(),
-        vpol: vpol.name.into(),
+        vpol: vpol.name.into_owned(),
         facts,
         reasons,
     }
@@ -118,9 +150,9 @@ fn trust(principal: &Principal, entity: Option<&EntityFacts>) -> Trust {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effect, EntityFacts, Facts, Why, admit};
-    use domain::Trust;
+    use super::{Admitted, Effect, EntityFacts, Facts, Why, admit};
     use domain::id::EntityId;
+    use domain::{Trust, canonical};
 
     fn facts(adapter: &str, is_owner: Option<bool>, trust: Option<Trust>) -> Facts {
         let entity = is_owner.map(|is_owner| EntityFacts { id: EntityId::from_bits(1), is_owner, trust });
@@ -147,6 +179,18 @@ mod tests {
             assert_eq!((admission.effect, admission.trust), (effect, trust), "{name}");
             assert_eq!(admission.tools.is_empty(), effect == Effect::Deny, "{name}");
         }
+    }
+
+    /// Houses that are older than `by` keep the bare admission.
+    #[test]
+    fn an_admission_is_read_as_it_was_kept_then_and_now() {
+        let admission = admit(facts("cli", Some(true), None));
+        let bare = canonical::bytes(&admission).unwrap();
+        let old: Admitted = serde_json::from_slice(&bare).unwrap();
+        assert_eq!(old, Admitted { decision: admission.clone(), by: None });
+        let kept = Admitted::now(admission);
+        let read: Admitted = serde_json::from_slice(&canonical::bytes(&kept).unwrap()).unwrap();
+        assert_eq!(read, kept);
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Validation policies: under which authority a chain runs. They are frozen for the chain.
 
+use std::borrow::Cow;
+
 use domain::id::{Id, VpolId};
 use domain::{Digest, Tier, canonical};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Logs.
@@ -24,18 +26,20 @@ impl Mode {
 }
 
 /// One validation policy. Its id is the digest of what it says: another text is another policy.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Vpol {
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     pub mode: Mode,
     /// The highest tier that this mode leaves alone.
     pub up_to: Tier,
 }
 
 impl Vpol {
-    pub const DEFAULT_OWNER: Self = Self { name: "default-owner", mode: Mode::Monitor, up_to: Tier::Admin };
+    pub const DEFAULT_OWNER: Self =
+        Self { name: Cow::Borrowed("default-owner"), mode: Mode::Monitor, up_to: Tier::Admin };
     pub const DEFAULT_OTHERS: Self =
-        Self { name: "default-others", mode: Mode::Intercept, up_to: Tier::WriteSafe };
+        Self { name: Cow::Borrowed("default-others"), mode: Mode::Intercept, up_to: Tier::WriteSafe };
     pub const SHIPPED: [Self; 2] = [Self::DEFAULT_OWNER, Self::DEFAULT_OTHERS];
 
     #[must_use]

@@ -16,6 +16,7 @@ mod house;
 pub mod keeping;
 mod pipeline;
 mod problem;
+mod recheck;
 mod retention;
 pub mod settings;
 
@@ -26,3 +27,4 @@ pub use host::{Finding, Furnished, Host, State, User};
 pub use house::{House, VaultPaths};
 pub use pipeline::{Surface, Watch};
 pub use problem::{CODES, Code, Problem, page};
+pub use recheck::{Again, Difference, Line, Rechecked};

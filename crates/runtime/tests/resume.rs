@@ -68,6 +68,13 @@ fn die_after(kept: Kept, commits: usize) -> (World, Arc<Mutex<Vec<String>>>) {
     (world, ran)
 }
 
+/// What does not come out the same when it is decided again.
+async fn differing(world: &World, id: &str) -> Vec<runtime::Line> {
+    let why = world.app.why_rechecked(id).await.expect("why");
+    let lines = why.recheck.expect("it was asked for").lines;
+    lines.into_iter().filter(|line| line.again != runtime::Again::Same).collect()
+}
+
 #[test]
 fn whoever_goes_on_finishes_and_no_tool_runs_twice() {
     for kept in Kept::EACH {
@@ -92,7 +99,11 @@ fn whoever_goes_on_finishes_and_no_tool_runs_twice() {
                     }
                     _ => None,
                 };
+                // What was left half-way is as explicable as what is over.
+                let left = world.app.events(1).await.expect("events").remove(0).id.to_string();
+                assert_eq!(differing(&world, &left).await, [], "{kept:?} after {commits}");
                 let report = world.resume(id.as_deref()).await.expect("a report");
+                assert_eq!(differing(&world, &report.short).await, [], "{kept:?} after {commits}");
                 assert_eq!(report.status, Status::Done, "{kept:?} after {commits}");
                 assert_eq!(report.worked, commits < 4, "{kept:?} after {commits}");
                 let mut ran = ran.lock().expect("not poisoned").clone();

@@ -28,7 +28,10 @@ async fn every_command_has_a_use_case_that_works_without_it() {
             let why = app.why(&call.short).await.expect("why");
             let labels: Vec<&str> = why.because.iter().map(|branch| branch.label).collect();
             assert_eq!(labels, ["allowed by", "policy", "wanted by"]);
-            assert!(why.proof.consistent && why.proof.entries.len() == 2, "started and finished");
+            assert!(
+                why.proof.consistent && why.proof.entries.len() == 6,
+                "from the event to the end of its task"
+            );
             let text = format!("{why:?}");
             assert!(
                 text.contains("default-owner") && text.contains("how many Rust files are here?"),
@@ -36,6 +39,8 @@ async fn every_command_has_a_use_case_that_works_without_it() {
             );
         }
         assert!(app.why(&report.short).await.expect("why task").proof.consistent);
+        let again = app.why_rechecked(&report.short).await.expect("why --recheck");
+        assert!(again.recheck.is_some_and(|recheck| recheck.holds));
 
         let line = r#"{"adapter":"demo","source_id":"1","sender":"lea","content":"hello"}"#;
         let first = app.ingest(line).await.expect("ledger").expect("event");

@@ -52,8 +52,8 @@ struct FileTool<A, O> {
 /// Vetted and reading only: level 4. An id that is none cannot come up here, and then there is no tool.
 fn tool<A, O>(
     id: &str,
-    description: &'static str,
-    sinks: &'static [&'static str],
+    description: &str,
+    sinks: &[&str],
     run: Run<A, O>,
     workspace: &Arc<Workspace>,
 ) -> Option<Arc<dyn Handler>>
@@ -64,10 +64,10 @@ where
     let id: ToolId = id.parse().ok()?;
     let spec = ToolSpec {
         id,
-        description,
+        description: description.into(),
         tier: Tier::ReadOnly,
         level: Level::Autonomous,
-        sinks,
+        sinks: sinks.iter().map(ToString::to_string).collect(),
         idempotent: true,
         to_origin: false,
         timeout: FILE_TOOL,

@@ -42,10 +42,10 @@ impl World {
             },
             tool: ToolSpec {
                 id: "find_files".parse().unwrap(),
-                description: "finds files",
+                description: "finds files".into(),
                 tier: Tier::ReadOnly,
                 level: Level::Autonomous,
-                sinks: &["under"],
+                sinks: vec!["under".into()],
                 idempotent: true,
                 to_origin: false,
                 timeout: Duration::from_secs(1),
@@ -140,6 +140,22 @@ fn what_a_model_chose_must_stand_in_the_owners_own_words() {
         (Answer::Review, Layer::Provenance),
         "restating does not launder"
     );
+}
+
+/// What is kept of 2.0 is 2: the decision must not depend on which of them it looks at.
+#[test]
+fn a_number_counts_as_it_is_kept() {
+    let by_model = |args| {
+        World::bend(|w| {
+            w.call.chosen_by = Chooser::Model;
+            w.call.args = args;
+            w.request.text = "no more than 2 of docs".into();
+        })
+        .decided()
+    };
+    assert_eq!(by_model(json!({ "under": 2 })).0, Answer::Execute);
+    assert_eq!(by_model(json!({ "under": 2.0 })).0, Answer::Execute);
+    assert_eq!(by_model(json!({ "under": 2.5 })), (Answer::Review, Layer::Provenance));
 }
 
 #[test]

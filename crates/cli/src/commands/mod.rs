@@ -50,7 +50,8 @@ pub(crate) async fn dispatch(
         Command::Run { request } => run::run(app, screen, surroundings, &request.join(" ")).await,
         Command::Resume { id } => run::resume(app, screen, id.as_deref()).await,
         Command::Tasks(command) => tasks::tasks(app, screen, command).await,
-        Command::Why { id } => tasks::why(app, screen, &id).await,
+        Command::Why { id, recheck: false } => tasks::why(app, screen, &id).await,
+        Command::Why { id, recheck: true } => tasks::recheck(app, screen, &id).await,
         Command::Events(command) => events::events(app, screen, command).await,
         Command::Audit(command) => audit::audit(app, screen, command).await,
         Command::Forget { person, dry_run, yes } => {

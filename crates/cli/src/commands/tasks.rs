@@ -1,12 +1,12 @@
 //! `tasks` and `why`.
 
 use domain::task::Status;
-use runtime::App;
 use runtime::app::{TaskLine, TaskView};
+use runtime::{Again, App, Code, Difference, Line, Problem, Rechecked};
 
 use super::Done;
 use crate::args::Tasks;
-use crate::show::{Screen, Tone, brief, escaped, tree};
+use crate::show::{Screen, Tone, brief, escaped, plural, tree};
 
 pub(crate) async fn tasks(app: &App, screen: &Screen, command: Tasks) -> Done {
     match command {
@@ -57,6 +57,77 @@ pub(crate) async fn why(app: &App, screen: &Screen, id: &str) -> Done {
         screen.line(&tree(screen, &why, id))?
     }
     Ok(0)
+}
+
+pub(crate) async fn recheck(app: &App, screen: &Screen, id: &str) -> Done {
+    let why = app.why_rechecked(id).await?;
+    let holds = why.recheck.as_ref().is_some_and(|recheck| recheck.holds);
+    if screen.json {
+        screen.json_line(&why)?;
+        return Ok(if holds { 0 } else { Code::RECHECK_DIFFERS.exit() });
+    }
+    screen.line(&tree(screen, &why, id))?;
+    let Some(recheck) = &why.recheck else { return Ok(0) };
+    screen.line("recheck")?;
+    for line in &recheck.lines {
+        screen.line(&found(app, screen, line).await?)?;
+    }
+    summary(screen, recheck)?;
+    if holds {
+        return Ok(0);
+    }
+    let count = recheck.count(Again::is_held_against);
+    let what = format!(
+        "{} from what was recorded, although the rules are the same",
+        plural(count as u64, "thing differs", "things differ")
+    );
+    Err(Problem::new(Code::RECHECK_DIFFERS, what)
+        .safe("nothing was changed; a copy of the data folder is the evidence")
+        .remedy("regent audit verify")
+        .into())
+}
+
+async fn found(app: &App, screen: &Screen, line: &Line) -> Result<String, Problem> {
+    let tool = line.tool.as_deref().map_or_else(String::new, |tool| format!(" {tool}"));
+    let thing = format!("{} {}{tool}", line.what, app.short(&line.id).await?);
+    let differs = |Difference { field, then, now }: &Difference| {
+        format!("{}: then {}, now {}", escaped(field), brief(then, MOST), brief(now, MOST))
+    };
+    let (text, tone) = match &line.again {
+        Again::Same => ("same".into(), Tone::Good),
+        Again::Differs(difference) => (format!("DIFFERS: {}", differs(difference)), Tone::Bad),
+        Again::Erased => ("erased: cannot be computed again".into(), Tone::Attention),
+        Again::Unkept => {
+            ("was recorded before inputs were kept; cannot be computed again".into(), Tone::Attention)
+        }
+        Again::OtherRules { rules_then, rules_now, differs: difference } => {
+            let then = rules_then.map_or_else(|| "not kept".into(), |rules| rules.to_string());
+            let found = difference
+                .as_ref()
+                .map_or_else(|| "same".into(), |difference| format!("differs: {}", differs(difference)));
+            (format!("other rules then ({then}), now ({rules_now}): {found}"), Tone::Attention)
+        }
+    };
+    Ok(format!("  {thing:<LEFT$} {}", screen.tinted(&text, tone)))
+}
+
+/// Where a finding begins, and how much of what was found is shown.
+const LEFT: usize = 28;
+const MOST: usize = 110;
+
+fn summary(screen: &Screen, recheck: &Rechecked) -> std::io::Result<()> {
+    let count = |which: fn(&Again) -> bool| recheck.count(which) as u64;
+    let mut text = format!("recheck: {} the same", count(|again| *again == Again::Same));
+    let others = [
+        (count(Again::is_held_against), "DIFFERS", "DIFFER"),
+        (count(|again| matches!(again, Again::OtherRules { .. })), "under other rules", "under other rules"),
+        (count(|again| *again == Again::Erased), "erased", "erased"),
+        (count(|again| *again == Again::Unkept), "without its inputs", "without their inputs"),
+    ];
+    for (count, one, many) in others.iter().filter(|(count, ..)| *count > 0) {
+        text.push_str(&format!(", {}", plural(*count, one, many)));
+    }
+    screen.line(&screen.tinted(&text, if recheck.holds { Tone::Good } else { Tone::Bad }))
 }
 
 pub(super) fn row(app: &App, screen: &Screen, line: &TaskLine) -> String {

@@ -21,7 +21,12 @@ fn grow(screen: &Screen, branches: &[Branch], indent: &str, lines: &mut Vec<Stri
         let is_last = i + 1 == branches.len();
         let joint = if is_last { last } else { fork };
         let label = screen.tinted(&format!("{:<LABEL$}", branch.label), Tone::Faint);
-        lines.push(format!("{indent}{joint}{label} {}", escaped(&branch.text)).trim_end().to_owned());
+        let id = if branch.short.is_empty() {
+            String::new()
+        } else {
+            format!("   {}", screen.tinted(&branch.short, Tone::Command))
+        };
+        lines.push(format!("{indent}{joint}{label} {}{id}", escaped(&branch.text)).trim_end().to_owned());
         let blank = " ".repeat(joint.chars().count());
         let deeper = format!("{indent}{}", if is_last { &blank } else { down });
         grow(screen, &branch.because, &deeper, lines);

@@ -19,6 +19,7 @@ mod json;
 mod mount;
 mod output;
 mod process;
+mod recheck;
 mod remedies;
 mod settings;
 mod signals;

@@ -104,7 +104,15 @@ impl Task {
     fn begin(&mut self, input: Input, now: Time) -> Step {
         let n = self.steps;
         self.steps += 1;
-        Step { n, at: now, input, messages: Vec::new(), reasons: Vec::new(), effects: Vec::new() }
+        Step {
+            n,
+            at: now,
+            rules: crate::RULES,
+            input,
+            messages: Vec::new(),
+            reasons: Vec::new(),
+            effects: Vec::new(),
+        }
     }
 
     /// Whether somebody asked for this input.

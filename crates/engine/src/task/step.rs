@@ -127,6 +127,9 @@ pub struct NewReason {
 pub struct Step {
     pub n: u64,
     pub at: Time,
+    /// Of the machine that took it; 0 where that was not kept yet.
+    #[serde(default)]
+    pub rules: u32,
     pub input: Input,
     pub messages: Vec<Message>,
     pub reasons: Vec<NewReason>,

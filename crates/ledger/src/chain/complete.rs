@@ -53,7 +53,7 @@ struct Said {
 pub struct Ledgers {
     said: HashMap<(usize, String), Said>,
     duties: HashMap<(String, String), u64>,
-    journals: HashMap<TaskId, Vec<Digest>>,
+    journals: HashMap<TaskId, Trail>,
     gaps: Vec<Gap>,
 }
 
@@ -122,9 +122,9 @@ impl Ledgers {
         }
         if status.is_over() {
             let journal = self.expect("task.ended", task_id, &serde_json::json!([status, directive, steps]));
-            let bodies = self.journals.remove(task_id).unwrap_or_default();
+            let trail = self.journals.remove(task_id).unwrap_or(Trail::of([]));
             if let Some((seq, journal)) = journal
-                && journal != journal_of(&bodies)
+                && journal != trail.digest()
             {
                 self.gaps.push(Gap::Differs {
                     kind: "task.ended".into(),
@@ -137,7 +137,8 @@ impl Ledgers {
 
     /// Before the tasks, in the order of the ledger.
     pub fn step(&mut self, step: &TaskStep) {
-        self.journals.entry(step.task).or_default().push(step.body);
+        let trail = self.journals.entry(step.task).or_insert(Trail::of([]));
+        *trail = trail.and(step.body);
     }
 
     /// A duty is done again and again: its row knows the last time only.
@@ -185,9 +186,23 @@ impl Ledgers {
     }
 }
 
-/// What the steps of a task come to: the digest of their bodies' digests, in order.
-#[must_use]
-pub fn journal_of(bodies: &[Digest]) -> Digest {
-    let parts: Vec<&[u8]> = bodies.iter().map(|body| body.as_bytes().as_slice()).collect();
-    Digest::of_parts(&parts)
+/// One digest over the bodies of a task's journal, in order. It stands in the audit when the task is over: from then on no
+/// step can be changed or taken away unseen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trail(Digest);
+
+impl Trail {
+    pub fn of(bodies: impl IntoIterator<Item = Digest>) -> Self {
+        bodies.into_iter().fold(Self(Digest::ZERO), Self::and)
+    }
+
+    #[must_use]
+    pub fn and(self, body: Digest) -> Self {
+        Self(Digest::of_parts(&[self.0.as_bytes(), body.as_bytes()]))
+    }
+
+    #[must_use]
+    pub const fn digest(self) -> Digest {
+        self.0
+    }
 }

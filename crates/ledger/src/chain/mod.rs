@@ -21,7 +21,7 @@ mod verify;
 mod walk;
 
 pub use checkpoint::{NotAKey, NotASignature, PublicKey, Signature, SignedHead, Statement};
-pub use complete::{Gap, Ledgers, journal_of};
+pub use complete::{Gap, Ledgers, Trail};
 pub use export::{Exported, NotAnExport};
 #[cfg(feature = "memory")]
 pub use seal::MemoryVault;

@@ -209,8 +209,16 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn audit_of(&self, origin: OriginId, subject: &str) -> Result<Vec<AuditEntry>, StoreError> {
-        let entries: Vec<AuditEntry> = self.select(Select::by("origin_id", &origin).ascending("seq")).await?;
+        let entries = self.audit_from(origin).await?;
         Ok(entries.into_iter().filter(|entry| entry.subject == subject).collect())
+    }
+
+    /// What was recorded about everything that followed from one origin.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn audit_from(&self, origin: OriginId) -> Result<Vec<AuditEntry>, StoreError> {
+        self.select(Select::by("origin_id", &origin).ascending("seq")).await
     }
 
     /// The newest entries of this house, oldest of them first.

@@ -2,7 +2,7 @@ use domain::id::{Prefix, shortest};
 
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
-use crate::records::{AgentTask, Entity, Event, Identity, Reason, ToolCall};
+use crate::records::{Access, AgentTask, Entity, Event, Identity, Origin, Reason, ToolCall, Vpol};
 use crate::store::StoreError;
 use crate::table::Record;
 
@@ -15,6 +15,9 @@ pub enum Found {
     Reason(Box<Reason>),
     Entity(Box<Entity>),
     Identity(Box<Identity>),
+    Admission(Box<Access>),
+    Origin(Box<Origin>),
+    Policy(Box<Vpol>),
     Nothing,
     /// Several ids begin like this; the first few of them.
     Several(Vec<String>),
@@ -47,6 +50,9 @@ named!(
     Reason by id as Reason,
     Entity by id as Entity,
     Identity by id as Identity,
+    Access by id as Admission,
+    Origin by id as Origin,
+    Vpol by vpol_id as Policy,
 );
 
 /// How many candidates are named when a prefix is not unique.
@@ -63,6 +69,9 @@ impl Ledger {
             'r' => self.one::<Reason>(prefix).await,
             'p' => self.one::<Entity>(prefix).await,
             'i' => self.one::<Identity>(prefix).await,
+            'd' => self.one::<Access>(prefix).await,
+            'o' => self.one::<Origin>(prefix).await,
+            'v' => self.one::<Vpol>(prefix).await,
             _ => Ok(Found::Nothing),
         }
     }
@@ -89,6 +98,9 @@ impl Ledger {
             Some('r') => self.neighbours::<Reason>(id).await?,
             Some('p') => self.neighbours::<Entity>(id).await?,
             Some('i') => self.neighbours::<Identity>(id).await?,
+            Some('d') => self.neighbours::<Access>(id).await?,
+            Some('o') => self.neighbours::<Origin>(id).await?,
+            Some('v') => self.neighbours::<Vpol>(id).await?,
             _ => return Ok(id.into()),
         };
         let neighbours: Vec<&str> = neighbours.iter().map(String::as_str).collect();

@@ -7,4 +7,5 @@ mod ids;
 mod people;
 mod tasks;
 
+pub use bodies::Body;
 pub use ids::Found;

@@ -8,6 +8,7 @@ mod forget;
 mod house;
 mod ids;
 mod keeping;
+mod recheck;
 mod report;
 mod resume;
 mod run;
@@ -39,7 +40,7 @@ pub use house::{Diagnosis, Explained, Paths, StatusReport};
 pub use report::{Report, shortcoming};
 pub use run::Request;
 pub use tasks::{CallLine, StepLine, TaskLine, TaskView};
-pub use why::{Branch, Proof, Why};
+pub use why::{Branch, OriginLine, PolicyLine, Proof, ReasonLine, Why};
 
 /// What the program's edge brings along.
 pub struct Parts {

@@ -5,7 +5,7 @@ use domain::id::{Id, ReasonId, TaskId};
 use domain::{Digest, Tags};
 use ledger::records::{Access, Blob, Event, Reason, Vpol};
 use ledger::{Batch, Entry};
-use policy::admit::{Admission, EntityFacts, Facts, MAIN, admit};
+use policy::admit::{Admission, Admitted, EntityFacts, Facts, MAIN, admit};
 use serde_json::json;
 
 use super::{Desk, Person};
@@ -40,7 +40,7 @@ pub(crate) fn admitted(
     let tags = Tags { origin: event.origin_id, reason: desk.id(), vpol: vpol.id() };
     batch.put(&rules).put(&Vpol {
         vpol_id: tags.vpol,
-        name: vpol.name.into(),
+        name: vpol.name.clone().into_owned(),
         rules: rules.hash,
         context_bucket: None,
         enforcement_mode: vpol.mode.name().into(),
@@ -48,7 +48,7 @@ pub(crate) fn admitted(
     let words: Vec<String> = admission.reasons.iter().map(ToString::to_string).collect();
     let thought = Blob::public(words.join("; ").into_bytes());
     batch.put(&thought).put(&reason(desk, event, tags, &thought));
-    let decision = canonical::bytes(&admission).map_err(Problem::internal)?;
+    let decision = canonical::bytes(&Admitted::now(admission.clone())).map_err(Problem::internal)?;
     let decision = Blob::public(decision);
     batch.put(&decision).put(&Access {
         id: desk.id(),

@@ -37,10 +37,10 @@ impl Deliver {
     pub(super) fn new(surface: Arc<dyn Surface>) -> Option<Self> {
         let spec = ToolSpec {
             id: DELIVER.parse().ok()?,
-            description: "hands the answer back to whoever asked",
+            description: "hands the answer back to whoever asked".into(),
             tier: Tier::WriteSafe,
             level: Level::ReviewedAfter,
-            sinks: &[],
+            sinks: Vec::new(),
             // The same answer shown again after a crash is the same answer.
             idempotent: true,
             to_origin: true,

@@ -9,14 +9,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use broker::{Asker, Broker, Context, Finished, Late, Pending, Prepared, Registry};
+use domain::Time;
 use domain::ask::{Ask, Reply};
 use domain::call::Call;
 use domain::event::Direction;
 use domain::id::IdentityId;
 use domain::task::{FinalResult, Status};
-use domain::{Digest, Time};
 use engine::task::{DELIVER, Effect, Input, Opening, Ruling, Step, Task};
-use ledger::chain::journal_of;
 use ledger::records::{Blob, CallStatus, Event, Lease, Salt};
 use ledger::value::Seq;
 use ledger::{Batch, Entry, Receipt};
@@ -24,7 +23,7 @@ use llm::Reflex;
 use serde_json::json;
 
 use super::deliver::Deliver;
-use super::{Desk, Driving, Surface, journal};
+use super::{Desk, Driving, Surface, Trail, journal};
 use crate::problem::{Code, Problem};
 
 /// Told of every step once it is durable, never before.
@@ -81,6 +80,7 @@ pub(crate) struct Driver {
     broker: Broker,
     task: Task,
     started_at: Time,
+    trail: Trail,
     /// When the lease runs out, as far as it is durable, and how often it was renewed.
     leased_until: Time,
     beats: u64,
@@ -91,8 +91,6 @@ pub(crate) struct Driver {
     pending: Vec<Pending>,
     /// Steps that are in the batch and not durable yet.
     unseen: Vec<Step>,
-    /// The names of all steps' bodies: what the journal comes to is part of the record when the task ends.
-    bodies: Vec<Digest>,
 }
 
 /// What became of the calls of one round.
@@ -128,9 +126,9 @@ impl Driver {
         let mut batch = setting.desk.batch();
         batch.audit(entry(task.opening(), "task.taken_over", now, json!({ "epoch": setting.held.epoch })));
         let started_at = task.opened_at();
-        let written = setting.desk.ledger.steps(task.id()).await?;
+        let steps = setting.desk.ledger.steps(task.id()).await?;
         let mut driver = Self::new(setting, task, batch, started_at)?;
-        driver.bodies.extend(written.iter().map(|step| step.body));
+        driver.trail = Trail::of(steps.iter().map(|step| step.body));
         driver.feed(Input::TakenOver)?;
         driver.settle_unknown().await?;
         Ok(driver)
@@ -147,20 +145,19 @@ impl Driver {
         // If whoever it belongs to is erased meanwhile, nothing more of theirs is written.
         batch.expect_present::<Salt>("person", &setting.salt.person);
         let (waiting, pending, unseen) = (VecDeque::new(), Vec::new(), Vec::new());
-        let (leased_until, beats) = (started_at, 0);
-        let bodies = Vec::new();
+        let (trail, leased_until, beats) = (Trail::of([]), started_at, 0);
         Ok(Self {
             setting,
             broker,
             task,
             started_at,
+            trail,
             leased_until,
             beats,
             batch,
             waiting,
             pending,
             unseen,
-            bodies,
         })
     }
 
@@ -215,6 +212,7 @@ impl Driver {
             trust: opening.trust,
             allowed: &opening.tools,
             request: &opening.request,
+            salt: &self.setting.salt,
         };
         let id = call.id;
         let ruled = self.broker.authorize(call, &asker).map_err(Problem::internal)?;
@@ -321,7 +319,7 @@ impl Driver {
             &self.setting.salt,
             &mut self.batch,
         )?;
-        self.bodies.push(body);
+        self.trail = self.trail.and(body);
         self.waiting.extend(step.effects.iter().cloned());
         self.unseen.push(step);
         Ok(())
@@ -337,7 +335,7 @@ impl Driver {
             let directive = self.task.result().map(|result| result.directive);
             let detail = json!({
                 "status": self.task.status(), "directive": directive, "steps": self.task.steps(),
-                "journal": journal_of(&self.bodies),
+                "journal": self.trail.digest(),
             });
             self.batch.audit(entry(self.task.opening(), "task.ended", now, detail));
         }

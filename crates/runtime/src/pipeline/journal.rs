@@ -41,7 +41,7 @@ pub(super) fn enter(
 }
 
 /// The task as the board shows it; a projection, written with every batch.
-pub(super) fn projection(task: &Task, event: &Event, started_at: Time, now: Time) -> AgentTask {
+pub(crate) fn projection(task: &Task, event: &Event, started_at: Time, now: Time) -> AgentTask {
     let status = task.status();
     AgentTask {
         agent_id: task.opening().agent.clone(),
@@ -57,7 +57,7 @@ pub(super) fn projection(task: &Task, event: &Event, started_at: Time, now: Time
 }
 
 /// A request that was written down and not looked at yet.
-pub(super) fn queued(task: TaskId, event: &Event) -> AgentTask {
+pub(crate) fn queued(task: TaskId, event: &Event) -> AgentTask {
     const PRIORITY: u32 = 50;
     AgentTask {
         task_id: task,

@@ -20,7 +20,8 @@ pub(crate) use admit::{admission, admitted, task_of};
 pub(crate) use drive::{Claim, Driver, Ended, FIRST_EPOCH, Held, Setting};
 pub(crate) use driving::{Driven, Driving};
 pub(crate) use ingest::{Cast, ingest};
-pub(crate) use journal::{fold, load, step_of};
+pub(crate) use journal::{fold, load, projection, queued, step_of};
+pub(crate) use ledger::chain::Trail;
 pub(crate) use people::{Person, agent, owner, sender};
 
 use std::sync::Arc;

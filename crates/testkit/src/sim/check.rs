@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 
+use domain::event::Direction;
 use domain::id::{EventId, NodeId, TaskId};
 use domain::probe::Silent;
 use domain::task::{FinalResult, Status};
@@ -16,6 +17,7 @@ use ledger::table::Record;
 use ledger::value::Seq;
 use ledger::{Ledger, Op, Refusal, Seal, Select, Store, StoreError};
 use runtime::app::{Receipt, Report};
+use runtime::{Again, App};
 use tokio::runtime::{Builder, Runtime};
 
 use super::flaky::Write;
@@ -388,6 +390,20 @@ impl Observer {
                 return Err(Broken::new("finished", format!("{} is {:?}", row.task_id, row.status)));
             };
             self.right(row.task_id, task.status(), task.result())?;
+        }
+        Ok(())
+    }
+
+    /// Every chain comes out the same when its decisions are made again from what was recorded.
+    pub(super) fn explicable(&self, app: &App) -> Checked {
+        let broken = |what: String| Broken::new("explicable", what);
+        for event in self.all::<Event>()?.into_iter().filter(|event| event.direction == Direction::In) {
+            let why = self.runtime.block_on(app.why_rechecked(&event.id.to_string()));
+            let recheck = why.map_err(|problem| broken(problem.to_string()))?.recheck;
+            let lines = recheck.map(|recheck| recheck.lines).unwrap_or_default();
+            if lines.is_empty() || lines.iter().any(|line| line.again != Again::Same) {
+                return Err(broken(format!("{}: {lines:?}", event.id)));
+            }
         }
         Ok(())
     }

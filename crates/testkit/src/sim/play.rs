@@ -13,7 +13,7 @@ use runtime::{Code, Problem};
 use super::check::Observer;
 use super::dice::Dice;
 use super::flaky::{Fact, Fate, Gate};
-use super::process::{Answer, Errand, Ground, Process};
+use super::process::{Answer, Errand, Ground, Process, onlooker};
 use super::{Broken, Known, Run, Setup, Tally, requests};
 use crate::ManualClock;
 
@@ -364,6 +364,7 @@ impl Play<'_> {
         self.begin(0, Errand::Verify)?;
         self.drain()?;
         self.observer.finished()?;
+        self.observer.explicable(&onlooker(&self.ground))?;
         self.all_known()?;
         self.observer.for_ever()
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use domain::id::TaskId;
-use domain::probe::Probe;
+use domain::probe::{Probe, Silent};
 use domain::task::FinalResult;
 use ledger::Store;
 use ledger::chain::MemoryVault;
@@ -68,6 +68,35 @@ impl Surface for Shown {
     }
 }
 
+/// Somebody who only looks, past every fault.
+pub(super) fn onlooker(ground: &Ground<'_>) -> App {
+    let host = TestHost {
+        place: Place::Given(Arc::clone(&ground.store)),
+        holder: "onlooker".into(),
+        alive: Arc::clone(&ground.alive),
+        sighted: true,
+        probe: ProbeBox(Arc::new(Silent)),
+        vault: Arc::<MemoryVault>::clone(&ground.vault),
+        backups: Vec::new(),
+    };
+    app(ground, host, Arc::new(CountingIds::seeded(0)))
+}
+
+fn app(ground: &Ground<'_>, host: TestHost, ids: Arc<CountingIds>) -> App {
+    let probe = Arc::clone(&host.probe.0);
+    App::new(Parts {
+        house: House::under(ground.folder),
+        settings: Settings::default(),
+        mistakes: Vec::new(),
+        host: Arc::new(host),
+        clock: Arc::<ManualClock>::clone(&ground.clock),
+        ids,
+        probe,
+        zone: jiff::tz::TimeZone::UTC,
+        pace: runtime::Pace::default(),
+    })
+}
+
 #[derive(Debug)]
 pub(super) struct Process {
     pub(super) name: String,
@@ -100,21 +129,11 @@ impl Process {
             holder: name.clone(),
             alive: Arc::clone(&ground.alive),
             sighted,
-            probe: ProbeBox(Arc::clone(&probe)),
+            probe: ProbeBox(probe),
             vault: Arc::<MemoryVault>::clone(&ground.vault),
             backups: Vec::new(),
         };
-        let app = Arc::new(App::new(Parts {
-            house: House::under(ground.folder),
-            settings: Settings::default(),
-            mistakes: Vec::new(),
-            host: Arc::new(host),
-            clock: Arc::<ManualClock>::clone(&ground.clock),
-            ids,
-            probe,
-            zone: jiff::tz::TimeZone::UTC,
-            pace: runtime::Pace::default(),
-        }));
+        let app = Arc::new(app(ground, host, ids));
         let runtime =
             Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
         Self { name, gates, facts, asleep: 0, app, at_work: Vec::new(), runtime }

@@ -1,0 +1,77 @@
+//! A decision as it is kept: with all that it was made from, so that it can be made again without the registry, the
+//! policies or the database of that day.
+
+use domain::call::Call;
+use domain::id::VpolId;
+use domain::principal::Principal;
+use domain::source::{Source, Text};
+use domain::{By, Digest, Trust};
+use policy::vpol::Vpol;
+use serde::{Deserialize, Serialize};
+
+use crate::decide::{Decision, Facts, decide};
+use crate::tool::ToolSpec;
+
+/// The facts of one decision. What is large or shared is named by its digest and kept as a body of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MadeFrom {
+    pub call: Call,
+    /// What the registry knew of the tool; nothing if there was no such tool.
+    pub tool: Option<Digest>,
+    /// What the tool itself said of the arguments' form.
+    pub form: Result<(), String>,
+    pub principal: Principal,
+    pub trust: Trust,
+    pub allowed: Vec<String>,
+    /// Its rules are a body of their own; nothing if nobody knew a policy of this id.
+    pub vpol: Option<VpolId>,
+    /// What the chain began with, and whose words that were.
+    pub request: Digest,
+    pub source: Source,
+}
+
+impl MadeFrom {
+    /// The decision that follows from these facts, with the bodies that they name. It is made this way the first time
+    /// too: what is kept is what it was made from.
+    #[must_use]
+    pub fn decide(&self, tool: Option<&ToolSpec>, vpol: Option<&Vpol>, request: &str) -> Decision {
+        decide(&Facts {
+            call: &self.call,
+            tool,
+            form: self.form.as_ref().map(|&()| ()).map_err(String::as_str),
+            principal: &self.principal,
+            trust: self.trust,
+            allowed: &self.allowed,
+            vpol,
+            request: &Text::new(request, self.source.clone()),
+        })
+    }
+}
+
+/// What stands in the body that a call's row names as its decision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Kept")]
+pub struct Decided {
+    pub decision: Decision,
+    /// Nothing in either where the decision was kept before these were.
+    pub made_from: Option<MadeFrom>,
+    pub by: Option<By>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Kept {
+    Whole { decision: Decision, made_from: Box<MadeFrom>, by: By },
+    Bare(Decision),
+}
+
+impl From<Kept> for Decided {
+    fn from(kept: Kept) -> Self {
+        match kept {
+            Kept::Whole { decision, made_from, by } => {
+                Self { decision, made_from: Some(*made_from), by: Some(by) }
+            }
+            Kept::Bare(decision) => Self { decision, made_from: None, by: None },
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Reads a chain as it was recorded, for [`crate::recheck`].
+
+use broker::{Decided, MadeFrom};
+use domain::Digest;
+use domain::id::{EventId, VpolId};
+use engine::task::{DELIVER, Step};
+use ledger::Body;
+use ledger::records::{Event, Salt, ToolCall};
+use serde::de::DeserializeOwned;
+
+use super::App;
+use crate::pipeline;
+use crate::problem::{Code, Problem};
+use crate::recheck::{Called, Chain, Kept, Policy, Rechecked, recheck};
+
+/// How often a chain is read again that somebody wrote to meanwhile.
+const TRIES: usize = 4;
+
+impl App {
+    pub(super) async fn recheck(&self, event: EventId) -> Result<Rechecked, Problem> {
+        let ledger = self.ledger().await?;
+        let event = ledger.event(event).await?;
+        let gone = || Problem::new(Code::DATABASE_DAMAGED, "the event of this chain is gone");
+        let event = event.ok_or_else(gone)?;
+        let task = pipeline::task_of(&event);
+        for _ in 0..TRIES {
+            // The board is written with every batch of a task: if it stands still, nothing was added between.
+            let before = (ledger.task(task).await?, ledger.admission_of(event.id).await?);
+            let chain = self.chain(&event).await?;
+            if (ledger.task(task).await?, ledger.admission_of(event.id).await?) == before {
+                return Ok(recheck(&chain));
+            }
+        }
+        let what = format!("{} is being worked on", self.short(task).await?);
+        Err(Problem::new(Code::DRIVEN_ELSEWHERE, what).safe("it goes on there").remedy("regent tasks list"))
+    }
+
+    async fn chain(&self, event: &Event) -> Result<Chain, Problem> {
+        let ledger = self.ledger().await?;
+        let (request, salt) = self.text(&event.body).await?;
+        let admission = match ledger.admission_of(event.id).await? {
+            Some(row) => {
+                let (body, _) = self.body(&row.decision).await?;
+                Some((row, body))
+            }
+            None => None,
+        };
+        let task = pipeline::task_of(event);
+        let mut steps = Vec::new();
+        for row in ledger.steps(task).await? {
+            let (step, _): (Kept<Step>, _) = self.body(&row.body).await?;
+            steps.push((row, step));
+        }
+        let mut calls = Vec::new();
+        for row in ledger.calls_of(task).await? {
+            calls.push(self.called(row).await?);
+        }
+        let mut reasons = Vec::new();
+        let admitted = admission.iter().map(|(row, _)| row.reason_id);
+        let brought = steps.iter().filter_map(|(_, step)| match step {
+            Kept::There(step) => Some(step),
+            Kept::Gone | Kept::Changed | Kept::Unreadable(_) => None,
+        });
+        for id in admitted.chain(brought.flat_map(|step| step.reasons.iter().map(|reason| reason.id))) {
+            reasons.extend(ledger.reason(id).await?);
+        }
+        let mut policies: Vec<VpolId> = admission.iter().map(|(row, _)| row.vpol_id).collect();
+        policies
+            .extend(calls.iter().flat_map(|called| [Some(called.row.vpol_id), named_by(called)]).flatten());
+        policies.sort();
+        policies.dedup();
+        let mut answers = Vec::new();
+        for called in calls.iter().filter(|called| called.row.tool_id.as_str() == DELIVER) {
+            let key = format!("{}:{}", event.adapter, called.row.id);
+            answers.extend(ledger.event(Event::id_of(&key)).await?);
+        }
+        let entries = ledger.audit_from(event.origin_id).await?;
+        let audit = entries.iter().filter_map(|entry| serde_json::from_slice(&entry.bytes).ok()).collect();
+        let proof = self.proof(entries).await?;
+        Ok(Chain {
+            origin: ledger.origin(event.origin_id).await?,
+            event: event.clone(),
+            request,
+            salt,
+            admission,
+            policies: self.policies(&policies).await?,
+            task: ledger.task(task).await?,
+            steps,
+            reasons,
+            calls,
+            answers,
+            audit,
+            fault: (!proof.consistent).then_some(proof.text),
+        })
+    }
+
+    async fn called(&self, row: ToolCall) -> Result<Called, Problem> {
+        let (decided, _): (Kept<Decided>, _) = self.body(&row.decision).await?;
+        let (mut tool, mut request) = (Kept::Gone, Kept::Gone);
+        if let Some(made_from) = made_from(&decided) {
+            if let Some(digest) = &made_from.tool {
+                (tool, _) = self.body(digest).await?;
+            }
+            (request, _) = self.text(&made_from.request).await?;
+        }
+        Ok(Called { row, decided, tool, request })
+    }
+
+    async fn policies(&self, ids: &[VpolId]) -> Result<Vec<Policy>, Problem> {
+        let mut policies = Vec::with_capacity(ids.len());
+        for &id in ids {
+            let row = self.ledger().await?.vpol(id).await?;
+            let rules = match &row {
+                Some(row) => self.body(&row.rules).await?.0,
+                None => Kept::Gone,
+            };
+            policies.push(Policy { id, row, rules });
+        }
+        Ok(policies)
+    }
+
+    async fn body<T: DeserializeOwned>(&self, digest: &Digest) -> Result<(Kept<T>, Option<Salt>), Problem> {
+        Ok(match self.ledger().await?.kept(digest).await? {
+            Body::Whole { content, salt } => match serde_json::from_slice(&content) {
+                Ok(body) => (Kept::There(body), salt),
+                Err(error) => (Kept::Unreadable(error.to_string()), salt),
+            },
+            Body::Gone => (Kept::Gone, None),
+            Body::Changed => (Kept::Changed, None),
+        })
+    }
+
+    async fn text(&self, digest: &Digest) -> Result<(Kept<String>, Option<Salt>), Problem> {
+        Ok(match self.ledger().await?.kept(digest).await? {
+            Body::Whole { content, salt } => match String::from_utf8(content) {
+                Ok(text) => (Kept::There(text), salt),
+                Err(error) => (Kept::Unreadable(error.to_string()), salt),
+            },
+            Body::Gone => (Kept::Gone, None),
+            Body::Changed => (Kept::Changed, None),
+        })
+    }
+}
+
+const fn made_from(decided: &Kept<Decided>) -> Option<&MadeFrom> {
+    match decided {
+        Kept::There(decided) => decided.made_from.as_ref(),
+        Kept::Gone | Kept::Changed | Kept::Unreadable(_) => None,
+    }
+}
+
+fn named_by(called: &Called) -> Option<VpolId> {
+    made_from(&called.decided)?.vpol
+}

@@ -1,0 +1,115 @@
+//! The number of a piece of deciding code belongs to what it says: whoever changes the code is asked about the number.
+
+use domain::Digest;
+use domain::limits::{ATTEMPT_STEPS, PLAN_SUBTASKS};
+
+macro_rules! sources {
+    ($($path:literal),+ $(,)?) => { &[$(include_str!(concat!("../../", $path))),+] };
+}
+
+/// What is left of a file when comments, blanks, tests and the number itself are taken away.
+fn code(source: &str) -> String {
+    let untested = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = untested.lines().map(str::trim);
+    let code = lines.filter(|line| !line.starts_with("//") && !line.starts_with("pub const RULES"));
+    code.flat_map(|line| line.chars().filter(|c| !c.is_whitespace())).collect()
+}
+
+fn digest(sources: &[&str], limits: &str) -> String {
+    let parts: Vec<String> = sources.iter().map(|source| code(source)).chain([limits.to_owned()]).collect();
+    Digest::of(parts.join("\n").as_bytes()).to_string().chars().take(16).collect()
+}
+
+/// One piece of deciding code: its number and the digest of its source, as they are and as they were written down.
+struct Piece {
+    name: &'static str,
+    found: (u32, String),
+    recorded: (u32, &'static str),
+}
+
+/// `why --recheck` holds a difference against the record only where the same rules decided: a number that was not
+/// raised makes an honest change look like tampering, one that was raised for nothing makes tampering look honest.
+#[test]
+fn the_deciding_code_is_what_its_number_says() {
+    let limits = format!("{ATTEMPT_STEPS} {PLAN_SUBTASKS}");
+    let table = [
+        Piece {
+            name: "policy::RULES",
+            found: (
+                policy::RULES,
+                digest(
+                    sources![
+                        "policy/src/admit.rs",
+                        "policy/src/tier.rs",
+                        "policy/src/vpol.rs",
+                        "domain/src/principal.rs",
+                        "domain/src/tier.rs",
+                        "domain/src/trust.rs",
+                    ],
+                    "",
+                ),
+            ),
+            recorded: (1, "0f2db17ccb31cada"),
+        },
+        Piece {
+            name: "broker::decide::RULES",
+            found: (
+                broker::decide::RULES,
+                digest(
+                    sources![
+                        "broker/src/decide.rs",
+                        "broker/src/kept.rs",
+                        "broker/src/tool.rs",
+                        "policy/src/tier.rs",
+                        "policy/src/vpol.rs",
+                        "domain/src/call.rs",
+                        "domain/src/principal.rs",
+                        "domain/src/source.rs",
+                        "domain/src/tier.rs",
+                        "domain/src/trust.rs",
+                    ],
+                    "",
+                ),
+            ),
+            recorded: (1, "f894d97272363ad3"),
+        },
+        Piece {
+            name: "engine::RULES",
+            found: (
+                engine::RULES,
+                digest(
+                    sources![
+                        "engine/src/check.rs",
+                        "engine/src/plan.rs",
+                        "engine/src/task/mod.rs",
+                        "engine/src/task/executor.rs",
+                        "engine/src/task/meta.rs",
+                        "engine/src/task/solver.rs",
+                        "engine/src/task/step.rs",
+                        "domain/src/ask.rs",
+                        "domain/src/call.rs",
+                        "domain/src/criterion.rs",
+                        "domain/src/task.rs",
+                    ],
+                    &limits,
+                ),
+            ),
+            recorded: (1, "dd302ee6585f51ba"),
+        },
+    ];
+    for Piece { name, found: (number, digest), recorded } in &table {
+        assert_eq!(
+            (*number, digest.as_str()),
+            *recorded,
+            "the deciding code changed: raise {name} if it can decide anything differently, and write both down here"
+        );
+    }
+}
+
+#[test]
+fn comments_blanks_and_tests_do_not_count_and_code_does() {
+    let (a, b) =
+        ("// one\nfn a() { b( 1 ) }\n#[cfg(test)]\nmod tests {}", "/// two\nfn a() {\n    b(1)\n}\n");
+    assert_eq!(code(a), code(b));
+    assert_ne!(code(a), code("fn a() { b(2) }"));
+}
