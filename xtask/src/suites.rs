@@ -63,6 +63,12 @@ const PGVECTOR: Need = Need {
     probe: Probe::Says(|| Flavour::Vector.is_installed()),
     from: From::Pip(&PGSERVER),
 };
+/// For the verifier that shares no code with us (docs/verify).
+const CRYPTOGRAPHY: Need = Need {
+    what: "Python's cryptography",
+    probe: Probe::Runs(&["/usr/bin/python3", "-c", "import cryptography"]),
+    from: From::Apt(&["python3", "python3-cryptography"]),
+};
 const OLD_POSTGRESQL: Need = Need {
     what: "PostgreSQL 14",
     probe: Probe::Says(|| Flavour::Old.is_installed()),
@@ -77,7 +83,7 @@ pub(crate) const ALL: &[Suite] = &[
         name: "unit",
         what: "all Rust tests",
         budget: secs(1500),
-        needs: &[GIT, POSTGRESQL, PGVECTOR, OLD_POSTGRESQL],
+        needs: &[GIT, POSTGRESQL, PGVECTOR, OLD_POSTGRESQL, CRYPTOGRAPHY],
         run: unit,
     },
     Suite {

@@ -33,7 +33,7 @@ fn a_backup_holds_everything_and_only_its_owner_reads_it() {
         .map(|path| path.strip_prefix(&backup).expect("below").display().to_string())
         .collect();
     names.sort();
-    for name in ["keys/audit.key", "manifest.json", "node", "regent.db", "regent.toml"] {
+    for name in ["keys/audit-2.key", "manifest.json", "node", "regent.db", "regent.toml"] {
         assert!(names.iter().any(|found| found == name), "{name} is missing: {names:?}");
     }
     for path in files_of(&backup).iter().chain([&backup, &backup.join("keys")]) {

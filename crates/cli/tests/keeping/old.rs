@@ -21,7 +21,7 @@ pub(crate) fn old_house() -> World {
 pub(crate) fn settle_in(world: &World) {
     std::fs::create_dir_all(world.data().join("keys")).expect("folders");
     write(&world.data().join("node"), include_bytes!("../old_house/node"));
-    write(&world.audit_key(), include_bytes!("../old_house/audit.key"));
+    write(&world.data().join("keys/audit.key"), include_bytes!("../old_house/audit.key"));
     write(&world.database(), b"");
     let mut database = Database::open(&world.database());
     database.execute(include_str!("../old_house/schema_1.sql"));

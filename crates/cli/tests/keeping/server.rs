@@ -138,12 +138,12 @@ async fn move_rows(house: &OnServer) {
 fn an_upgrade_is_checked_and_then_done() {
     let house = old_server();
     let check = house.regent(&["upgrade", "--check"]).run().succeeds();
-    let expected = "schema 1 → 2, 125 rows in 17 tables, chain verified; nothing was changed\n";
+    let expected = "schema 1 → 3, 125 rows in 17 tables, chain verified; nothing was changed\n";
     assert_eq!((check.stdout.as_str(), house.schema()), (expected, 1), "{check}");
     let run = house.regent(&["run", REQUEST]).run().succeeds();
     assert!(run.stdout.starts_with(ANSWER) && run.stderr.contains("no copy was kept"), "{run}");
     assert_eq!(entries_of(&house.audit(), "house.upgraded")[0]["seq"], ENTRIES + 1);
-    assert_eq!((house.schema(), kept(&house.world).len()), (2, 0));
+    assert_eq!((house.schema(), kept(&house.world).len()), (3, 0));
     house.works();
 }
 
@@ -165,7 +165,7 @@ fn what_does_not_pass_is_refused_and_not_touched() {
 fn the_old_database_of_another_house_is_not_brought_forward() {
     let house = old_server();
     std::fs::remove_file(house.world.data().join("node")).expect("remove");
-    std::fs::remove_file(house.world.audit_key()).expect("remove");
+    std::fs::remove_file(house.world.data().join("keys/audit.key")).expect("remove");
     house.regent(&["run", REQUEST]).run().fails(4, "R4022");
     assert_eq!(house.schema(), 1);
 }
@@ -200,7 +200,7 @@ fn a_backup_comes_back_to_the_server_and_to_a_file() {
     // What is for ever is guarded again.
     let guards = "SELECT count(*) FROM pg_trigger WHERE tgenabled = 'O' AND NOT tgisinternal
                   AND tgrelid::regclass::text LIKE 'brainframe.%'";
-    assert_eq!(house.ask(guards), 3);
+    assert_eq!(house.ask(guards), 4);
 
     let file = World::new();
     file.regent(&["restore", "--yes", folder]).run().succeeds();

@@ -13,6 +13,7 @@
 
 mod bare;
 mod ours;
+mod verify;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ use ours::Ours;
 const TOGETHER: u64 = 64;
 
 const USAGE: &str =
-    "usage: cargo bench -p ledger-sql --bench durable -- writers|growth [--postgres] [--events N]";
+    "usage: cargo bench -p ledger-sql --bench durable -- writers|growth|verify [--postgres] [--events N]";
 
 #[tokio::main]
 async fn main() {
@@ -42,6 +43,7 @@ async fn main() {
     let place = Place { folder: folder.path(), server: server.as_ref() };
     match args.first().map(String::as_str) {
         Some("writers") => writers(&place, events.unwrap_or(100_000)).await,
+        Some("verify") => verify::measure(&place, events.unwrap_or(300_000)).await,
         Some("growth") => growth(&place, events.unwrap_or(1_000_000)).await,
         _ => println!("{USAGE}"),
     }
@@ -59,15 +61,18 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    async fn ours(&self) -> Ours {
-        let store: Arc<dyn Store> = match self.server {
+    async fn store(&self) -> Arc<dyn Store> {
+        match self.server {
             None => Arc::new(SqliteStore::open(&self.folder.join("ours.db")).await.expect("a database")),
             Some(server) => {
                 let url = server.create_database().expect("a database");
                 Arc::new(PostgresStore::open(&url).await.expect("a schema"))
             }
-        };
-        Ours::begin(store).await
+        }
+    }
+
+    async fn ours(&self) -> Ours {
+        Ours::begin(self.store().await).await
     }
 
     async fn bare(&self) -> Bare {

@@ -16,7 +16,7 @@ const VERSION: u32 = 1;
 
 /// One line.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, deny_unknown_fields)]
 enum Line<'a> {
     Title { export: Cow<'a, str>, version: u32 },
     Checkpoint { checkpoint: Cow<'a, str>, signature: Cow<'a, str> },
@@ -26,13 +26,14 @@ enum Line<'a> {
 /// An entry with its columns, as the database holds them. What is damaged so that it is no text stands in hexadecimal digits, and is
 /// found to be wrong by whoever verifies.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Written<'a> {
     stream: Cow<'a, str>,
     seq: u64,
     entry: Cow<'a, str>,
     prev_hash: Cow<'a, str>,
     hash: Cow<'a, str>,
-    at: Time,
+    at: Cow<'a, str>,
     kind: Cow<'a, str>,
     actor: Cow<'a, str>,
     subject: Cow<'a, str>,
@@ -48,6 +49,11 @@ fn hex(bytes: &[u8]) -> String {
 
 fn text(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_damaged| Cow::Owned(hex(bytes)), Cow::Borrowed)
+}
+
+/// What a text stands for, if it is written as we would write it.
+fn as_written<T: std::str::FromStr + ToString>(text: &str) -> Option<T> {
+    text.parse().ok().filter(|value: &T| value.to_string() == text)
 }
 
 fn line(line: &Line<'_>) -> String {
@@ -78,7 +84,7 @@ impl Exported {
             entry: text(link.bytes),
             prev_hash: hex(link.prev_hash).into(),
             hash: hex(link.hash).into(),
-            at: link.at,
+            at: link.at.to_string().into(),
             kind: link.kind.into(),
             actor: link.actor.into(),
             subject: link.subject.into(),
@@ -135,7 +141,7 @@ impl Reading<'_> {
                 Err("checkpoints come before entries".into())
             }
             Line::Checkpoint { checkpoint, signature } => {
-                let signature: Option<super::Signature> = signature.parse().ok();
+                let signature: Option<super::Signature> = as_written(&signature);
                 let epoch = self.checkpoints.len() as u64 + 1;
                 let bytes = checkpoint.into_owned().into_bytes();
                 let signature = signature.map(super::Signature::to_vec).unwrap_or_default();
@@ -160,7 +166,9 @@ impl Reading<'_> {
             self.streams.push((stream, walk));
         }
         let hash =
-            |text: &str| text.parse::<Digest>().map(|hash| hash.as_bytes().to_vec()).unwrap_or_default();
+            |text: &str| as_written::<Digest>(text).map(|hash| hash.as_bytes().to_vec()).unwrap_or_default();
+        // What is no moment stands in no entry.
+        let at = as_written(&written.at).unwrap_or(Time::from_micros(i64::MIN));
         let (prev_hash, hash) = (hash(&written.prev_hash), hash(&written.hash));
         let link = Link {
             stream: &written.stream,
@@ -168,7 +176,7 @@ impl Reading<'_> {
             bytes: written.entry.as_bytes(),
             prev_hash: &prev_hash,
             hash: &hash,
-            at: written.at,
+            at,
             kind: &written.kind,
             actor: &written.actor,
             subject: &written.subject,

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use domain::id::{NodeId, OriginId};
@@ -48,15 +49,8 @@ impl Ledger {
             verifier.compare_keys(seal, own_head, pinned)?;
         }
 
-        // A stream whose head row was deleted still has its first entry.
-        let firsts: Vec<AuditEntry> = all(&mut *snapshot, Select::by("seq", &1_u64)).await?;
-        let mut names: Vec<NodeId> = heads.iter().map(|head| head.stream).collect();
-        names.extend(firsts.iter().map(|entry| entry.stream).chain(verifier.streams()));
-        if has_written || tip.is_some() {
-            names.push(own);
-        }
-        names.sort();
-        names.dedup();
+        let expected = (has_written || tip.is_some()).then_some(own);
+        let names = streams(&mut *snapshot, &heads, verifier.streams().chain(expected)).await?;
         let mut streams = Vec::with_capacity(names.len());
         for stream in names {
             let mut walk = verifier.walk(stream);
@@ -182,9 +176,9 @@ impl Ledger {
         let mut beginning =
             [Exported::title()].into_iter().chain(checkpoints.iter().map(Exported::checkpoint));
         let mut flow = beginning.try_for_each(&mut write);
-        for head in heads {
+        for stream in streams(&mut *snapshot, &heads, std::iter::empty()).await? {
             if flow.is_continue() {
-                each_link(&mut *snapshot, head.stream, 0, |link| {
+                each_link(&mut *snapshot, stream, 0, |link| {
                     flow = link.map_or(ControlFlow::Continue(()), |link| write(Exported::entry(link)));
                     flow
                 })
@@ -244,6 +238,17 @@ fn outside(lines: &[String]) -> Result<Vec<Checkpoint>, StoreError> {
 async fn all<T: Record>(snapshot: &mut dyn Snapshot, select: Select<T>) -> Result<Vec<T>, StoreError> {
     let rows = snapshot.select(&select.query).await?;
     rows.into_iter().map(|row| T::from_row(row).map_err(StoreError::from)).collect()
+}
+
+/// Every stream that there is a trace of. One whose head row was deleted still has its first entry.
+async fn streams(
+    snapshot: &mut dyn Snapshot,
+    heads: &[AuditHead],
+    expected: impl Iterator<Item = NodeId> + Send,
+) -> Result<BTreeSet<NodeId>, StoreError> {
+    let firsts: Vec<AuditEntry> = all(snapshot, Select::by("seq", &1_u64)).await?;
+    let names = heads.iter().map(|head| head.stream).chain(firsts.iter().map(|entry| entry.stream));
+    Ok(names.chain(expected).collect())
 }
 
 /// Visits the entries of a stream after this one, in order; nothing for a row that is no entry.

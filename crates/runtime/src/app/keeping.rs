@@ -34,18 +34,11 @@ impl App {
         let backup = self.parts.host.backup(to, how).await?;
         if let Some(manifest) = backup.manifest {
             let mut batch = desk.batch();
-            batch.audit(Entry {
-                at: desk.now(),
-                kind: "house.backed_up".into(),
-                actor: "owner".into(),
-                subject: "house".into(),
-                trust: None,
-                origin_id: None,
-                reason_id: None,
-                vpol_id: None,
-                // Not the path: it can name a person, and an entry is for ever.
-                detail: json!({ "manifest": manifest, "rows": backup.counted.rows }),
-            });
+            // Not the path: it can name a person, and an entry is for ever.
+            let detail = json!({ "manifest": manifest, "rows": backup.counted.rows });
+            let entry = Entry::of_house("house.backed_up", "house", desk.now(), detail);
+            // The copy holds the secret of this epoch, so the epoch is over.
+            batch.audit(Entry { actor: "owner".into(), ..entry }).end_epoch();
             desk.ledger.commit(batch).await?;
         }
         Ok(backup)

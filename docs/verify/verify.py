@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Checks an exported audit of Regent without any code of Regent.
+
+    regent audit export > record.jsonl
+    python3 verify.py record.jsonl [--root KEY | --root anchor.jsonl]
+
+It needs Python 3.9 or newer and the package `cryptography` (for Ed25519). What it checks:
+
+  entries       numbered without a gap; hash = SHA-256(hash before || entry), beginning with 32 zero bytes; the
+                columns beside an entry say what the entry says; no entry records damage
+  checkpoints   numbered without a gap; signed by the key they name; that key is the one the checkpoint before has
+                named; each hangs on the digest of the one before; the entry each has signed is the one that is there
+  --root        the first checkpoint's key is the one you kept; or, with a file made by `regent audit anchor`, every
+                checkpoint in it is here unchanged
+
+The last line is a verdict: `intact` (it is the chain you pinned), `consistent` (nothing is wrong, but whoever owns
+the machine could have begun again from nothing) or `broken`. Exit code: 0, 0, 1; 2 if the file is no export.
+
+Entries after the last checkpoint are linked, but nobody has signed them: a stranger cannot tell whether more followed.
+"""
+import argparse
+import hashlib
+import json
+import sys
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+COLUMNS = ["actor", "at", "kind", "origin_id", "reason_id", "stream", "subject", "trust", "vpol_id"]
+ZERO = "00" * 32
+
+
+class NotAnExport(Exception):
+    pass
+
+
+def no_name_twice(pairs):
+    """JSON may name a member twice, and then says two things."""
+    names = [name for name, _ in pairs]
+    if len(set(names)) != len(names):
+        raise ValueError("a name stands there twice")
+    return dict(pairs)
+
+
+def read(text):
+    return json.loads(text, object_pairs_hook=no_name_twice)
+
+
+def is_signed(key, text, signature):
+    try:
+        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(key))
+        public.verify(bytes.fromhex(signature), b"regent/checkpoint\n" + text.encode())
+        return signature == signature.lower()
+    except (InvalidSignature, ValueError):
+        return False
+
+
+def check_checkpoints(lines):
+    """Returns the promises (stream, number of an entry) -> (epoch, its hash), the root, and what is wrong."""
+    promises, faults, root = {}, [], None
+    due, key, before = 1, None, ZERO
+    for line in lines:
+        text = line["checkpoint"]
+        try:
+            says = read(text)
+            epoch, public = says["epoch"], says["public"]
+            heads = [(head["stream"], head["seq"], head["hash"]) for head in says["heads"]]
+            fault = None
+            if epoch != due:
+                fault = f"checkpoint {due} is missing"
+            elif not is_signed(public, text, line["signature"]):
+                fault = f"checkpoint {epoch} is not signed by the key that it names"
+            elif key is not None and public != key:
+                fault = f"checkpoint {epoch} is signed by another key than the one before it has named"
+            elif says["previous"] != before:
+                fault = f"checkpoint {epoch} does not hang on the one before it"
+            due, key = epoch + 1, says["next"]
+        except (ValueError, KeyError, TypeError):
+            fault, due, key = f"checkpoint {due} is unreadable", due + 1, None
+        before = hashlib.sha256(text.encode()).hexdigest()
+        if fault:
+            faults.append(fault)
+            continue
+        root = public if epoch == 1 else root
+        for stream, seq, digest in heads:
+            promises.setdefault((stream, seq), []).append((epoch, digest))
+    return promises, root, faults
+
+
+def check_entry(line, last, expected):
+    """What is wrong with one entry; `last` is the number of the one before, `expected` its hash."""
+    seq, text = line["seq"], line["entry"]
+    if seq != last + 1:
+        return f"entries {last + 1} to {seq - 1} are missing"
+    if line["prev_hash"] != expected:
+        return f"entry {seq} does not follow from the one before it"
+    try:
+        digest = hashlib.sha256(bytes.fromhex(line["prev_hash"]) + text.encode()).hexdigest()
+    except ValueError:
+        digest = None
+    if digest != line["hash"]:
+        return f"entry {seq} was changed: its bytes do not give its hash"
+    try:
+        says = read(text)
+    except ValueError:
+        return f"entry {seq} is unreadable"
+    if sorted(says) != sorted(COLUMNS + ["detail"]) or any(says[name] != line[name] for name in COLUMNS):
+        return f"entry {seq}: the columns beside it do not say what it says"
+    return f"entry {seq} records that the chain was damaged there" if says["kind"] == "audit.healed" else None
+
+
+def verify(lines, pin):
+    title = read(next(lines, "null"))
+    if not isinstance(title, dict) or title.get("export") != "regent-audit" or title.get("version") != 1:
+        raise NotAnExport("line 1: this is not an export that I know")
+    records = [read(line) for line in lines]
+    checkpoints = [record for record in records if "checkpoint" in record]
+    entries = [record for record in records if "entry" in record]
+    promises, root, faults = check_checkpoints(checkpoints)
+    tips, signed = {}, {}
+    for line in entries:
+        stream, seq, digest = line["stream"], line["seq"], line["hash"]
+        fault = check_entry(line, *tips.get(stream, (0, ZERO)))
+        faults += [fault] if fault else []
+        tips[stream] = (seq, digest)
+        for epoch, promised in promises.pop((stream, seq), []):
+            signed[stream] = seq
+            if promised != digest:
+                faults.append(f"checkpoint {epoch} has signed another entry {seq} than the one that is there")
+    for (stream, seq), unmet in promises.items():
+        faults += [f"checkpoint {epoch} has signed {seq} entries, they are not all there" for epoch, _ in unmet]
+    if isinstance(pin, str):
+        faults += [] if root == pin else ["the chain does not begin with the pinned root"]
+    elif pin is not None:
+        here = {(line["checkpoint"], line["signature"]) for line in checkpoints}
+        lost = [line for line in pin if (line["checkpoint"], line["signature"]) not in here]
+        faults += [f"checkpoint {read(line['checkpoint'])['epoch']} was anchored, and is not here" for line in lost]
+    return faults, len(entries), sum(signed.values()), len(checkpoints)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("export")
+    arguments.add_argument("--root", help="the root key, or a file of checkpoints that you kept elsewhere")
+    given = arguments.parse_args()
+    try:
+        pin = given.root
+        if pin is not None and not (len(pin) == 64 and all(digit in "0123456789abcdef" for digit in pin)):
+            with open(pin, encoding="utf-8") as file:
+                pin = [read(line) for line in file if line.strip()]
+        with open(given.export, encoding="utf-8") as file:
+            faults, entries, signed, checkpoints = verify(iter(file.read().splitlines()), pin)
+    except (NotAnExport, OSError, ValueError, KeyError, TypeError) as error:
+        print(f"this is no export of an audit, or no root: {error}", file=sys.stderr)
+        return 2
+    for fault in faults:
+        print(fault)
+    word = "broken" if faults else "intact" if given.root else "consistent"
+    print(f"{word}: {entries} entries, {signed} of them signed by {checkpoints} checkpoints")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
