@@ -18,7 +18,7 @@ mod process;
 #[expect(dead_code, reason = "shared with the tests of bad input, which use all of it")]
 #[path = "../bad_input/sql.rs"]
 mod sql;
-#[expect(clippy::print_stderr, reason = "shared with the tests of bad input")]
+#[expect(clippy::print_stderr, dead_code, reason = "shared with the tests of bad input, which use all of it")]
 #[path = "../bad_input/world.rs"]
 mod world;
 
