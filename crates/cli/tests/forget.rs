@@ -77,6 +77,9 @@ fn nothing_of_them_is_left_in_any_table_file_or_answer() {
         }
         let tom = house.kept.tables_with("tom");
 
+        let copies = house.world.folder().join("copies");
+        house.run(&["backup", "--to", copies.to_str().expect("text")]).succeeds();
+
         let dry = house.run(&["forget", "--person", ADDRESS, "--dry-run"]).succeeds();
         assert!(
             dry.stdout.contains(&format!("would be erased: {lea}")) && dry.stdout.contains("blobs"),
@@ -91,6 +94,11 @@ fn nothing_of_them_is_left_in_any_table_file_or_answer() {
             "{report}"
         );
 
+        // A copy elsewhere is named, and is the owner's to remove.
+        let copy = report["backups"][0]["folder"].as_str().expect("a folder");
+        assert!(copy.starts_with(copies.to_str().expect("text")), "{report}");
+        assert_eq!(files_with(&copies, CANARY), ["regent.db"], "{report}");
+
         assert_eq!(files_with(&house.world.home, CANARY), [""; 0], "{:?}", house.kept);
         assert_eq!(house.kept.tables_with(CANARY), [""; 0], "{:?}", house.kept);
         assert_eq!(house.kept.tables_with("tom"), tom, "the neighbour is untouched");
@@ -98,7 +106,7 @@ fn nothing_of_them_is_left_in_any_table_file_or_answer() {
         for event in house.events() {
             told.push(house.run(&["why", &event]).succeeds());
         }
-        let commands: [&[&str]; 13] = [
+        let commands: [&[&str]; 14] = [
             &["events", "list"],
             &["events", "list", "--json"],
             &["events", "watermarks"],
@@ -107,6 +115,7 @@ fn nothing_of_them_is_left_in_any_table_file_or_answer() {
             &["tasks", "show", &task, "--json"],
             &["why", &task],
             &["audit", "list", "--json"],
+            &["audit", "export"],
             &["audit", "verify"],
             &["status", "--json"],
             &["doctor"],

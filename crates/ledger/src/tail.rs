@@ -1,9 +1,9 @@
 //! Where the audit goes on: compared with its seal before anything is appended, and taken up again where somebody has
 //! damaged it.
 
+use domain::Time;
 use domain::id::NodeId;
 use domain::probe::Probe;
-use domain::{Digest, Time};
 
 use crate::batch::{Batch, Refusal};
 use crate::chain::{Entry, FIRST_EPOCH, HEALED, Seal, SignedHead, Standing, Tip, follows};
@@ -58,7 +58,7 @@ impl Tail {
             None => match others.first() {
                 Some(other) => return Ok(Err(Refusal::OtherHouse { stream: other.stream })),
                 None if tip.is_none() && select(tx, Select::<Commit>::all().limit(1)).await?.is_empty() => {
-                    let after = Tip { seq: 0, hash: Digest::ZERO };
+                    let after = Tip::NONE;
                     return Ok(Ok(Self { after, epoch: FIRST_EPOCH, damage: None }));
                 }
                 None => "gone",
@@ -86,8 +86,7 @@ impl Tail {
             .filter(|known| !stored.iter().any(|stored| stored.epoch == known.epoch))
             .collect();
         let after = select(tx, last).await?.pop();
-        let after =
-            after.map_or(Tip { seq: 0, hash: Digest::ZERO }, |last| Tip { seq: last.seq, hash: last.hash });
+        let after = after.map_or(Tip::NONE, |last| Tip { seq: last.seq, hash: last.hash });
         let damage = Damage { found, noted: tip.map(|tip| tip.seq), lost };
         Ok(Ok(Self { after, epoch, damage: Some(damage) }))
     }

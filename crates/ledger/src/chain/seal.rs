@@ -57,6 +57,11 @@ pub struct Tip {
     pub hash: Digest,
 }
 
+impl Tip {
+    /// Before the first entry.
+    pub const NONE: Self = Self { seq: 0, hash: Digest::ZERO };
+}
+
 /// What a house keeps outside its database. Whoever can only write the database reaches nothing of it.
 pub trait Vault: Send + Sync + fmt::Debug {
     /// The secret of an epoch; nothing if it was erased, or was never made.

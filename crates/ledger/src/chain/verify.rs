@@ -280,6 +280,12 @@ impl Verifier {
         self.signed.keys().copied()
     }
 
+    /// The first entry from this one on that a checkpoint has signed.
+    #[must_use]
+    pub fn signed_after(&self, stream: NodeId, seq: u64) -> Option<u64> {
+        self.signed.get(&stream)?.iter().map(|promise| promise.seq).filter(|signed| *signed >= seq).min()
+    }
+
     /// Compares the house's own secrets with what was signed. `head` is the head of the house's own stream.
     ///
     /// # Errors
@@ -431,8 +437,14 @@ impl StreamWalk {
         {
             self.name(fault);
         }
+        Ok(self.stop())
+    }
+
+    /// Ends in the middle of the chain, at an entry that a checkpoint has signed.
+    #[must_use]
+    pub fn stop(self) -> StreamVerdict {
         let Self { stream, signed, walked, faults, more, .. } = self;
-        Ok(StreamVerdict { stream, entries: walked, signed, faults, more })
+        StreamVerdict { stream, entries: walked, signed, faults, more }
     }
 
     fn fault_of_head(&self, head: Option<&AuditHead>, seal: &Seal) -> std::io::Result<Option<Fault>> {

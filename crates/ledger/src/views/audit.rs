@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 
 use domain::id::{NodeId, OriginId};
 
-use crate::chain::{Exported, Gap, Ledgers, Link, Pinned, StreamVerdict, Verification, Verifier};
+use crate::chain::{Exported, Gap, Ledgers, Link, Pinned, StreamVerdict, Tip, Verification, Verifier};
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
 use crate::records::{
@@ -33,6 +33,25 @@ impl Ledger {
         pinned: Option<&Pinned>,
         complete: bool,
     ) -> Result<(Verification, Vec<Gap>), StoreError> {
+        let mut looks = Looks::default();
+        loop {
+            let before = self.epoch().await?;
+            let found = self.examine(pinned, complete).await?;
+            if looks.are_enough(found.0.is_consistent(), before, self.epoch().await?) {
+                return Ok(found);
+            }
+        }
+    }
+
+    async fn epoch(&self) -> Result<Option<u64>, StoreError> {
+        Ok(self.audit_head().await?.map(|head| head.epoch))
+    }
+
+    async fn examine(
+        &self,
+        pinned: Option<&Pinned>,
+        complete: bool,
+    ) -> Result<(Verification, Vec<Gap>), StoreError> {
         let mut ledgers = complete.then(Ledgers::default);
         let seal = self.seal();
         // What stands outside is read first: the database may be ahead of it, never behind.
@@ -45,7 +64,7 @@ impl Ledger {
         let own_head = heads.iter().find(|head| head.stream == own);
         let mut verifier = Verifier::new(&checkpoints, &outside, pinned);
         let has_written = !all(&mut *snapshot, Select::<Commit>::all().limit(1)).await?.is_empty();
-        if own_head.is_some() || has_written {
+        if own_head.is_some() || heads.is_empty() {
             verifier.compare_keys(seal, own_head, pinned)?;
         }
 
@@ -76,29 +95,29 @@ impl Ledger {
         Ok((verifier.finish(streams), gaps))
     }
 
-    /// Shows that an entry leads to the sealed tip of its stream, by way of the checkpoints after it.
+    /// Shows that an entry leads to a checkpoint, or to the sealed tip where none has signed it yet.
     ///
     /// # Errors
     /// If the database cannot be read.
     pub async fn verify_from(&self, entry: &AuditEntry) -> Result<StreamVerdict, StoreError> {
-        let seal = self.seal();
-        let outside = outside(&seal.vault().checkpoints()?)?;
+        let mut looks = Looks::default();
+        loop {
+            let before = self.epoch().await?;
+            let verdict = self.look_from(entry).await?;
+            if looks.are_enough(verdict.faults.is_empty(), before, self.epoch().await?) {
+                return Ok(verdict);
+            }
+        }
+    }
+
+    async fn look_from(&self, entry: &AuditEntry) -> Result<StreamVerdict, StoreError> {
+        let outside = outside(&self.seal().vault().checkpoints()?)?;
         let mut snapshot = self.snapshot().await?;
         let checkpoints: Vec<Checkpoint> = all(&mut *snapshot, Select::all().ascending("epoch")).await?;
-        let heads: Vec<AuditHead> = all(&mut *snapshot, Select::by("stream", &entry.stream)).await?;
         let verifier = Verifier::new(&checkpoints, &outside, None);
-        let mut walk = verifier.walk(entry.stream);
-        let before = entry.seq.saturating_sub(1);
-        walk.skip_to(before, entry.prev_hash);
-        each_link(&mut *snapshot, entry.stream, before, |link| {
-            match link {
-                Some(link) => walk.step(link),
-                None => walk.stumble(),
-            }
-            ControlFlow::Continue(())
-        })
-        .await?;
-        let mut verdict = walk.end(Some((heads.first(), seal)))?;
+        let until = verifier.signed_after(entry.stream, entry.seq);
+        let before = Tip { seq: entry.seq.saturating_sub(1), hash: entry.prev_hash };
+        let mut verdict = self.walk(&mut *snapshot, &verifier, entry.stream, before, until).await?;
         verdict.faults.extend(verifier.finish(Vec::new()).faults);
         Ok(verdict)
     }
@@ -108,24 +127,53 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn verify_since_checkpoint(&self) -> Result<StreamVerdict, StoreError> {
+        let mut looks = Looks::default();
+        loop {
+            let before = self.epoch().await?;
+            let verdict = self.look_since_checkpoint().await?;
+            if looks.are_enough(verdict.faults.is_empty(), before, self.epoch().await?) {
+                return Ok(verdict);
+            }
+        }
+    }
+
+    async fn look_since_checkpoint(&self) -> Result<StreamVerdict, StoreError> {
         let own = self.seal().stream();
         let last = self.last_checkpoint().await?.and_then(|last| last.statement());
         let signed = last.and_then(|last| last.heads.into_iter().find(|head| head.stream == own));
-        let (seq, hash) = signed.map_or((0, domain::Digest::ZERO), |head| (head.seq, head.hash));
+        let signed = signed.map_or(Tip::NONE, |head| Tip { seq: head.seq, hash: head.hash });
         let mut snapshot = self.snapshot().await?;
-        let heads: Vec<AuditHead> = all(&mut *snapshot, Select::by("stream", &own)).await?;
-        let verifier = Verifier::new(&[], &[], None);
-        let mut walk = verifier.walk(own);
-        walk.skip_to(seq, hash);
-        each_link(&mut *snapshot, own, seq, |link| {
+        self.walk(&mut *snapshot, &Verifier::new(&[], &[], None), own, signed, None).await
+    }
+
+    /// Walks a stream from one place to another, or to its sealed tip.
+    async fn walk(
+        &self,
+        snapshot: &mut dyn Snapshot,
+        verifier: &Verifier,
+        stream: NodeId,
+        after: Tip,
+        until: Option<u64>,
+    ) -> Result<StreamVerdict, StoreError> {
+        let heads: Vec<AuditHead> = all(snapshot, Select::by("stream", &stream)).await?;
+        let mut walk = verifier.walk(stream);
+        walk.skip_to(after.seq, after.hash);
+        each_link(snapshot, stream, after.seq, |link| {
             match link {
                 Some(link) => walk.step(link),
                 None => walk.stumble(),
             }
-            ControlFlow::Continue(())
+            if until.is_some_and(|until| walk.seq() >= until) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         })
         .await?;
-        Ok(walk.end(Some((heads.first(), self.seal())))?)
+        Ok(match until {
+            Some(_) => walk.stop(),
+            None => walk.end(Some((heads.first(), self.seal())))?,
+        })
     }
 
     /// Every checkpoint, oldest first.
@@ -227,6 +275,20 @@ impl Ledger {
     }
 }
 
+/// A checkpoint of another process erases the secret that the head was just sealed with: whoever was looking at that
+/// moment sees a seal that nobody can check any more. What looks wrong is looked at again if the epoch has changed.
+#[derive(Default)]
+struct Looks(u32);
+
+impl Looks {
+    const MOST: u32 = 5;
+
+    fn are_enough(&mut self, is_sound: bool, before: Option<u64>, after: Option<u64>) -> bool {
+        self.0 += 1;
+        is_sound || before == after || self.0 >= Self::MOST
+    }
+}
+
 fn outside(lines: &[String]) -> Result<Vec<Checkpoint>, StoreError> {
     let read = |line: &String| {
         Checkpoint::from_line(line)
@@ -267,7 +329,7 @@ async fn each_link(
             if let Some(Ref::Int(seq)) = cells.get(1) {
                 last = u64::try_from(*seq).unwrap_or(last + 1);
             }
-            stopped |= visit(Link::of(cells).as_ref()).is_break();
+            stopped = stopped || visit(Link::of(cells).as_ref()).is_break();
         };
         snapshot.scan(&select.ascending("seq").limit(PAGE).query, &mut take).await?;
         if rows < PAGE || stopped {
@@ -310,4 +372,19 @@ async fn compare(snapshot: &mut dyn Snapshot, mut ledgers: Ledgers) -> Result<Ve
     each::<AgentTask>(snapshot, "task_id", |task| ledgers.task(task)).await?;
     each::<Duty>(snapshot, "name", |duty| ledgers.duty(duty)).await?;
     Ok(ledgers.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Looks;
+
+    #[test]
+    fn what_looks_wrong_is_looked_at_again_only_while_the_epoch_changes() {
+        let (one, two) = (Some(1), Some(2));
+        assert!(Looks::default().are_enough(true, one, two), "it is sound");
+        assert!(Looks::default().are_enough(false, one, one), "it is wrong, and nobody signed meanwhile");
+        let mut looks = Looks::default();
+        let again = (1..Looks::MOST).all(|_| !looks.are_enough(false, one, two));
+        assert!(again && looks.are_enough(false, one, two), "not for ever");
+    }
 }
