@@ -16,16 +16,19 @@ It needs Python 3.9 or newer and the package `cryptography` (for Ed25519). What 
 The last line is a verdict: `intact` (it is the chain you pinned), `consistent` (nothing is wrong, but whoever owns
 the machine could have begun again from nothing) or `broken`. Exit code: 0, 0, 1; 2 if the file is no export.
 
-Entries after the last checkpoint are linked, but nobody has signed them: a stranger cannot tell whether more followed.
+An export is signed before it is made. Entries that no checkpoint has signed are anybody's, and count as wrong.
 """
 import argparse
 import hashlib
 import json
+import re
 import sys
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+ENTRY = {"stream", "seq", "entry", "prev_hash", "hash", "at", "kind", "actor", "subject", "trust", "origin_id", "reason_id", "vpol_id"}
+LINES = [{"checkpoint", "signature"}, ENTRY]
 COLUMNS = ["actor", "at", "kind", "origin_id", "reason_id", "stream", "subject", "trust", "vpol_id"]
 ZERO = "00" * 32
 
@@ -42,15 +45,23 @@ def no_name_twice(pairs):
     return dict(pairs)
 
 
+def no_number(text):
+    raise ValueError(f"{text} is no number")
+
+
 def read(text):
-    return json.loads(text, object_pairs_hook=no_name_twice)
+    return json.loads(text, object_pairs_hook=no_name_twice, parse_constant=no_number)
+
+
+def is_canonical(text, value):
+    return text == json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def is_signed(key, text, signature):
     try:
         public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(key))
         public.verify(bytes.fromhex(signature), b"regent/checkpoint\n" + text.encode())
-        return signature == signature.lower()
+        return re.fullmatch("[0-9a-f]{128}", signature) is not None
     except (InvalidSignature, ValueError):
         return False
 
@@ -104,18 +115,25 @@ def check_entry(line, last, expected):
         says = read(text)
     except ValueError:
         return f"entry {seq} is unreadable"
+    if not is_canonical(text, says):
+        return f"entry {seq} is not written as entries are"
     if sorted(says) != sorted(COLUMNS + ["detail"]) or any(says[name] != line[name] for name in COLUMNS):
         return f"entry {seq}: the columns beside it do not say what it says"
-    return f"entry {seq} records that the chain was damaged there" if says["kind"] == "audit.healed" else None
+    damaged = says["kind"] in ("audit.healed", "audit.damaged")
+    return f"entry {seq} records that the chain was damaged there" if damaged else None
 
 
 def verify(lines, pin):
     title = read(next(lines, "null"))
-    if not isinstance(title, dict) or title.get("export") != "regent-audit" or title.get("version") != 1:
+    if title != {"export": "regent-audit", "version": 1}:
         raise NotAnExport("line 1: this is not an export that I know")
     records = [read(line) for line in lines]
+    if any(set(record) not in LINES or type(record.get("seq", 1)) is not int for record in records):
+        raise NotAnExport("a line is neither a checkpoint nor an entry")
     checkpoints = [record for record in records if "checkpoint" in record]
-    entries = [record for record in records if "entry" in record]
+    entries = records[len(checkpoints):]
+    if any("checkpoint" in record for record in entries):
+        raise NotAnExport("checkpoints come before entries")
     promises, root, faults = check_checkpoints(checkpoints)
     tips, signed = {}, {}
     for line in entries:
@@ -129,6 +147,9 @@ def verify(lines, pin):
                 faults.append(f"checkpoint {epoch} has signed another entry {seq} than the one that is there")
     for (stream, seq), unmet in promises.items():
         faults += [f"checkpoint {epoch} has signed {seq} entries, they are not all there" for epoch, _ in unmet]
+    for stream, (last, _) in tips.items():
+        if last > signed.get(stream, 0):
+            faults.append(f"nobody has signed the entries after {signed.get(stream, 0)}")
     if isinstance(pin, str):
         faults += [] if root == pin else ["the chain does not begin with the pinned root"]
     elif pin is not None:
@@ -149,7 +170,7 @@ def main():
             with open(pin, encoding="utf-8") as file:
                 pin = [read(line) for line in file if line.strip()]
         with open(given.export, encoding="utf-8") as file:
-            faults, entries, signed, checkpoints = verify(iter(file.read().splitlines()), pin)
+            faults, entries, signed, checkpoints = verify(iter(file.read().removesuffix("\n").split("\n")), pin)
     except (NotAnExport, OSError, ValueError, KeyError, TypeError) as error:
         print(f"this is no export of an audit, or no root: {error}", file=sys.stderr)
         return 2

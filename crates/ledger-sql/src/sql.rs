@@ -78,6 +78,11 @@ pub(crate) fn select_as<'q>(columns: &str, query: &'q Query, dialect: Dialect) -
     (sql, parameters)
 }
 
+/// How many rows there are.
+pub(crate) fn count(table: &Table, dialect: Dialect) -> String {
+    format!("SELECT count(*) FROM {}", dialect.table(table))
+}
+
 const fn operator(op: Op) -> &'static str {
     match op {
         Op::Eq => "=",

@@ -249,8 +249,15 @@ impl Snapshot for OneMoment {
         let (sql, parameters) = packed::select(query);
         let packed =
             bind_all(&sql, parameters).fetch_one(&mut *self.0).await.map_err(|error| failure(&error))?;
+        let rows: i64 = packed.try_get(1).map_err(|error| failure(&error))?;
         let packed: Option<&[u8]> = packed.try_get(0).map_err(|error| failure(&error))?;
-        packed::unpack(query.table, packed.unwrap_or_default(), visit)
+        packed::unpack(query.table, packed.unwrap_or_default(), rows, visit)
+    }
+
+    async fn count(&mut self, table: &'static Table) -> Result<u64, StoreError> {
+        let sql = AssertSqlSafe(sql::count(table, DIALECT));
+        let rows: Result<i64, _> = sqlx::query_scalar(sql).fetch_one(&mut *self.0).await;
+        rows.map(|rows| u64::try_from(rows).unwrap_or(0)).map_err(|error| failure(&error))
     }
 }
 
@@ -356,6 +363,9 @@ fn failure(error: &sqlx::Error) -> StoreError {
     /// The shared memory file beside the database could not grow.
     const SHARED_MEMORY: i32 = 4874;
     let text = error.to_string();
+    if text.contains(hold::REPLACED) {
+        return StoreError::Replaced;
+    }
     let Some(code) = code(error) else { return StoreError::Other(text) };
     match code & 0xff {
         _ if code == SHARED_MEMORY => StoreError::Full,

@@ -277,6 +277,12 @@ fn entry(subject: &str) -> Entry {
 async fn a_record_that_was_tampered_with_is_found_out_and_heals() {
     let stranger = NodeId::from_bits(2);
     let rename = |table: &str| format!("UPDATE {table} SET stream = '{stranger}'");
+    let put_in = |seq: &str, stream: &str| {
+        format!(
+            "INSERT INTO audit SELECT {stream}, {seq}, bytes, prev_hash, hash, at, kind, actor, subject, trust, \
+             origin_id, reason_id, vpol_id FROM audit WHERE seq = 2"
+        )
+    };
     let cut = |entries| Fault::Cut { noted: 2, entries };
     let table = [
         (
@@ -305,7 +311,19 @@ async fn a_record_that_was_tampered_with_is_found_out_and_heals() {
             vec![
                 "UPDATE audit SET kind = kind || char(31) || actor, actor = subject WHERE seq = 1".to_owned(),
             ],
-            vec![],
+            vec![Fault::Projection { seq: 1 }],
+        ),
+        (
+            "a text that is none",
+            vec!["UPDATE audit SET kind = CAST(x'ff' AS TEXT) WHERE seq = 2".to_owned()],
+            vec![Fault::Unreadable { seq: 2 }],
+        ),
+        ("a row before the first", vec![put_in("0", "stream")], vec![Fault::Astray { rows: 1 }]),
+        ("a row of nobody", vec![put_in("777", &format!("'{stranger}'"))], vec![Fault::Astray { rows: 1 }]),
+        (
+            "a row where the next one goes",
+            vec![put_in("3", "stream")],
+            vec![Fault::Tail { head: 2, entries: 3 }],
         ),
         ("stream renamed", vec![rename("audit"), rename("audit_heads")], vec![cut(0), Fault::Gone]),
     ];

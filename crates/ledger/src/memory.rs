@@ -9,8 +9,9 @@ use tokio::sync::Mutex;
 use crate::batch::Batch;
 use crate::chain::Seal;
 use crate::query::{Filter, Order, Query, Test};
+use crate::records::TABLES;
 use crate::store::{Applied, Described, Snapshot, Store, StoreError, Tx, any_written, apply, key_of};
-use crate::table::{Table, Write};
+use crate::table::{Column, Table, Write};
 use crate::value::{Kind, Row, Value};
 
 #[derive(Debug, Default)]
@@ -83,12 +84,30 @@ impl Snapshot for Tables {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
         Tx::select(self, query).await
     }
+
+    async fn count(&mut self, table: &'static Table) -> Result<u64, StoreError> {
+        Ok(self.rows.get(table.name).map_or(0, |rows| rows.len() as u64))
+    }
+}
+
+/// The row in the columns that are asked for: a record may show a part of its table.
+fn shown(asked: &Table, row: &Row) -> Row {
+    let whole =
+        TABLES.iter().find(|table| table.name == asked.name).filter(|table| table.columns != asked.columns);
+    whole.map_or_else(
+        || row.clone(),
+        |whole| {
+            let cell = |column: &Column| whole.position(column.name).and_then(|at| row.get(at).cloned());
+            asked.columns.iter().map(|column| cell(column).unwrap_or(Value::Null)).collect()
+        },
+    )
 }
 
 impl Tx for Tables {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
         let rows = self.rows.get(query.table.name).into_iter().flat_map(BTreeMap::values);
-        let mut found: Vec<Row> = rows.filter(|row| query.matches(row)).cloned().collect();
+        let rows = rows.map(|row| shown(query.table, row));
+        let mut found: Vec<Row> = rows.filter(|row| query.matches(row)).collect();
         if let Some((column, order)) = query.order {
             let at = query.table.position(column).unwrap_or(0);
             found.sort_by(|a, b| a.get(at).cmp(&b.get(at)));

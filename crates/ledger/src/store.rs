@@ -51,6 +51,9 @@ pub enum StoreError {
     /// What the house keeps outside its database.
     #[error("the keys of the audit cannot be used: {0}")]
     Vault(String),
+    /// The files of the house are not those that this process has opened.
+    #[error("this house was replaced by a restore")]
+    Replaced,
     #[error("the database answered: {0}")]
     Other(String),
     /// A row with this key is there already. Inside a transaction it refuses one batch only.
@@ -88,7 +91,10 @@ pub struct After {
 
 impl From<std::io::Error> for StoreError {
     fn from(error: std::io::Error) -> Self {
-        Self::Vault(error.to_string())
+        match error.kind() {
+            std::io::ErrorKind::StaleNetworkFileHandle => Self::Replaced,
+            _ => Self::Vault(error.to_string()),
+        }
     }
 }
 
@@ -123,6 +129,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 #[async_trait]
 pub trait Snapshot: Send {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError>;
+
+    /// How many rows a table has, whatever is in them.
+    async fn count(&mut self, table: &'static Table) -> Result<u64, StoreError>;
 
     /// Shows every row of the answer, in order, without handing it over: the way to look at many.
     async fn scan(

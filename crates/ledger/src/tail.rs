@@ -1,14 +1,14 @@
 //! Where the audit goes on: compared with its seal before anything is appended, and taken up again where somebody has
 //! damaged it.
 
-use domain::Time;
 use domain::id::NodeId;
 use domain::probe::Probe;
+use domain::{Digest, Time};
 
 use crate::batch::{Batch, Refusal};
 use crate::chain::{Entry, FIRST_EPOCH, HEALED, Seal, SignedHead, Standing, Tip, follows};
 use crate::query::{Op, Select};
-use crate::records::{AuditEntry, AuditHead, Checkpoint, Commit};
+use crate::records::{AuditHead, AuditPlace, Checkpoint, Commit};
 use crate::store::{After, StoreError, Tx, put_records, select};
 
 /// Where the audit goes on.
@@ -39,27 +39,30 @@ impl Tail {
     /// Going on from a head that somebody else moved or took away would put our seal on their work: the tail is compared with the
     /// seal on it and with what was noted outside.
     pub(crate) async fn find(tx: &mut impl Tx, seal: &Seal) -> Result<Result<Self, Refusal>, StoreError> {
-        let heads: Vec<AuditHead> = select(tx, Select::all()).await?;
-        let (ours, others): (Vec<_>, Vec<_>) =
-            heads.into_iter().partition(|head| head.stream == seal.stream());
+        let ours: Vec<AuditHead> = select(tx, Select::by("stream", &seal.stream())).await?;
         let tip = seal.vault().tip()?;
-        let last = Select::<AuditEntry>::by("stream", &seal.stream()).descending("seq").limit(1);
+        let last = Select::<AuditPlace>::by("stream", &seal.stream()).descending("seq").limit(1);
+        let last = select(tx, last).await?.pop().map(|last| Tip {
+            seq: u64::try_from(last.seq).unwrap_or(0),
+            hash: last.hash.try_into().map_or(Digest::ZERO, Digest::from_bytes),
+        });
         let found = match ours.first() {
             Some(head) => match seal.standing(head)? {
-                Standing::Ours if tip.is_none_or(|tip| tip.seq <= head.seq) => {
+                Standing::Ours if tip.is_some_and(|tip| tip.seq > head.seq) => "cut",
+                // Somebody put a row where the next one goes.
+                Standing::Ours if last.is_some_and(|last| last.seq > head.seq) => "rows beyond the head",
+                Standing::Ours => {
                     let after = Tip { seq: head.seq, hash: head.hash };
                     return Ok(Ok(Self { after, epoch: head.epoch, damage: None }));
                 }
-                Standing::Ours => "cut",
                 Standing::Forged => "forged head",
                 Standing::NoSecret => "head of another time",
             },
-            None if !select(tx, last.clone()).await?.is_empty() => "no head",
-            None => match others.first() {
+            None if last.is_some() => "no head",
+            None => match select(tx, Select::<AuditHead>::all().limit(1)).await?.first() {
                 Some(other) => return Ok(Err(Refusal::OtherHouse { stream: other.stream })),
                 None if tip.is_none() && select(tx, Select::<Commit>::all().limit(1)).await?.is_empty() => {
-                    let after = Tip::NONE;
-                    return Ok(Ok(Self { after, epoch: FIRST_EPOCH, damage: None }));
+                    return Ok(Ok(Self { after: Tip::NONE, epoch: FIRST_EPOCH, damage: None }));
                 }
                 None => "gone",
             },
@@ -68,10 +71,16 @@ impl Tail {
         let stored: Vec<Checkpoint> = select(tx, Select::all().ascending("epoch")).await?;
         let mut believed: Vec<Checkpoint> = Vec::new();
         let outside = seal.vault().checkpoints()?;
-        let outside = outside.iter().filter_map(|line| Checkpoint::from_line(line).ok());
-        for checkpoint in outside.chain(stored.iter().cloned()) {
+        let outside: Vec<Checkpoint> =
+            outside.iter().filter_map(|line| Checkpoint::from_line(line).ok()).collect();
+        for checkpoint in outside {
             if follows(believed.last(), &checkpoint).is_ok() {
                 believed.push(checkpoint);
+            }
+        }
+        for checkpoint in &stored {
+            if seal.vouches_for(believed.last(), checkpoint)? {
+                believed.push(checkpoint.clone());
             }
         }
         let epoch = believed.last().map_or(FIRST_EPOCH, |last| last.epoch + 1);
@@ -85,8 +94,7 @@ impl Tail {
             .into_iter()
             .filter(|known| !stored.iter().any(|stored| stored.epoch == known.epoch))
             .collect();
-        let after = select(tx, last).await?.pop();
-        let after = after.map_or(Tip::NONE, |last| Tip { seq: last.seq, hash: last.hash });
+        let after = last.unwrap_or(Tip::NONE);
         let damage = Damage { found, noted: tip.map(|tip| tip.seq), lost };
         Ok(Ok(Self { after, epoch, damage: Some(damage) }))
     }
@@ -110,11 +118,8 @@ impl Tail {
         let mut checkpoints = damage.as_ref().map_or_else(Vec::new, |damage| damage.lost.clone());
         let ends = damage.is_some() || accepted.iter().any(|batch| batch.ends_epoch);
         let head = if ends {
-            let heads: Vec<AuditHead> = select(tx, Select::all()).await?;
-            let others = heads.into_iter().filter(|head| head.stream != seal.stream());
-            let signed = |stream, seq, hash| SignedHead { hash, seq, stream };
-            let heads = others.map(|head| signed(head.stream, head.seq, head.hash));
-            let heads = heads.chain([signed(seal.stream(), tip.seq, tip.hash)]).collect();
+            // Only what this house has written: whoever can write the database could have put another head there.
+            let heads = vec![SignedHead { hash: tip.hash, seq: tip.seq, stream: seal.stream() }];
             let previous = match checkpoints.last() {
                 Some(lost) => Some(lost.clone()),
                 None => previous(tx, seal, epoch).await?,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use domain::Time;
 use domain::limits::{CHECKPOINT_ENTRIES, LEASE};
 use domain::probe::Point;
+use ledger::chain::DAMAGED;
 use ledger::records::{Duty, Lease};
 use ledger::{Batch, CommitError, Entry, Ledger, Refusal, StoreError};
 use serde::Serialize;
@@ -113,7 +114,7 @@ const OWN_ENTRIES: u64 = 2;
 /// Entries that no checkpoint has signed yet.
 async fn unsigned(ledger: &Ledger) -> Result<u64, Problem> {
     let Some(head) = ledger.audit_head().await? else { return Ok(0) };
-    let last = ledger.last_checkpoint().await?.and_then(|last| last.statement());
+    let last = ledger.seal().last_checkpoint().map_err(StoreError::from)?;
     let signed = last.and_then(|last| last.heads.into_iter().find(|signed| signed.stream == head.stream));
     Ok(head.seq.saturating_sub(signed.map_or(0, |signed| signed.seq)))
 }
@@ -125,11 +126,9 @@ async fn sign(desk: &Desk, done: &mut Batch) -> Result<(), Problem> {
     if !verdict.faults.is_empty() {
         let faults: Vec<String> = verdict.faults.iter().map(ToString::to_string).collect();
         let detail = json!({ "faults": faults, "more": verdict.more });
-        done.audit(Entry::of_house("audit.damaged", verdict.stream.to_string(), desk.now(), detail));
+        done.audit(Entry::of_house(DAMAGED, verdict.stream.to_string(), desk.now(), detail));
     }
-    // What an earlier checkpoint could not do outside the database any more, because its process died.
-    let (checkpoints, seal) = (ledger.checkpoints().await?, ledger.seal());
-    seal.catch_up(&checkpoints).map_err(StoreError::from)?;
+    ledger.catch_up().await?;
     done.end_epoch();
     Ok(())
 }

@@ -74,6 +74,7 @@ codes! {
     BACKUP_OF_ANOTHER = 4025;
     UNCONFIRMED = 4026;
     NO_HOUSE = 4027;
+    REPLACED = 4028;
     INTERNAL = 4099;
     UNMET = 5001;
 }
@@ -185,6 +186,7 @@ impl From<&StoreError> for Problem {
             StoreError::Denied(_) => problem(Code::DATABASE_DENIED).safe("nothing was written"),
             StoreError::TooOld { .. } => problem(Code::DATABASE_OLD).safe("the database was not touched"),
             StoreError::Vault(_) => problem(Code::KEY),
+            StoreError::Replaced => problem(Code::REPLACED).safe("nothing was written"),
             StoreError::Other(_) | StoreError::BadCell(_) | StoreError::Duplicate(_) => {
                 problem(Code::DATABASE)
             }

@@ -192,7 +192,7 @@ impl OsHost {
     }
 
     fn vault(&self) -> FileVault {
-        FileVault { paths: self.house.vault(self.is_remote()), ids: Arc::clone(&self.ids) }
+        FileVault::new(&self.house, self.is_remote(), &self.ids)
     }
 
     /// The first secret, unless the house has one, or had: an epoch has ended then, and its checkpoint says so.
@@ -294,11 +294,16 @@ fn node_of(house: &House) -> Result<NodeId, Problem> {
 
 /// What a house seals its audit with; a scratch place has its own.
 pub(super) fn seal_of(house: &House, remote: bool, ids: &Arc<dyn IdSource>) -> Result<Seal, Problem> {
-    let (stream, vault) = (node_of(house)?, FileVault { paths: house.vault(remote), ids: Arc::clone(ids) });
-    let epochs = vault.epochs().map_err(|error| unusable("read", &vault.paths.keys, &error))?;
-    let newest = epochs.last().ok_or_else(|| lost(&vault.paths.key(1), "is missing"))?;
-    let path = vault.paths.key(*newest);
-    match vault.secret(*newest) {
+    let (stream, vault) = (node_of(house)?, FileVault::new(house, remote, ids));
+    let newest = || -> Result<u64, Problem> {
+        let epochs = vault.epochs().map_err(|error| unusable("read", &vault.paths.keys, &error))?;
+        epochs.last().copied().ok_or_else(|| lost(&vault.paths.key(1), "is missing"))
+    };
+    let first = newest()?;
+    // Another process may have ended the epoch meanwhile; then the next one's secret is there.
+    let epoch = if matches!(vault.secret(first), Ok(None)) { newest()? } else { first };
+    let path = vault.paths.key(epoch);
+    match vault.secret(epoch) {
         Ok(Some(_)) => Ok(Seal::new(stream, Arc::new(vault))),
         Ok(None) => Err(lost(&path, "is missing")),
         Err(error) if error.kind() == io::ErrorKind::Other => Err(lost(&path, "does not hold a key")),

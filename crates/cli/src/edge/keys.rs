@@ -40,6 +40,14 @@ pub(super) fn make(path: &Path, content: &str, unique: &str) -> io::Result<bool>
     }
 }
 
+/// What an erased secret is written over with: no key, should somebody be killed before the file is gone.
+const ERASED: u8 = b'-';
+
+/// Whether this is what is left of a secret that was just being erased.
+pub(super) fn is_erased(text: &str) -> bool {
+    text.bytes().all(|byte| byte == ERASED)
+}
+
 /// Writes over a secret, and removes it. What the disk itself keeps of it is beyond us.
 pub(super) fn erase(path: &Path) -> io::Result<()> {
     let file = match OpenOptions::new().write(true).open(path) {
@@ -47,7 +55,7 @@ pub(super) fn erase(path: &Path) -> io::Result<()> {
         file => file?,
     };
     let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);
-    (&file).write_all(&vec![b'0'; length])?;
+    (&file).write_all(&vec![ERASED; length])?;
     file.sync_all()?;
     match std::fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()), // somebody else was faster

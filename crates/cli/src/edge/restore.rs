@@ -192,6 +192,7 @@ impl OsHost {
             None => None,
         };
         self.write_down(&examined, manifest, kept.as_ref().map(|(_, digest)| *digest), restored).await?;
+        let alone = self.alone()?;
         let decides = if hold.is_some() { Decides::Fence } else { Decides::Nothing };
         let (marker, lock, aside) = self.mark(examined, decides, matches!(old, Old::Broken(_)))?;
         if let Some(hold) = hold {
@@ -200,7 +201,7 @@ impl OsHost {
         }
         self.stage("put in place");
         self.swap(&marker)?;
-        drop(lock);
+        drop((lock, alone));
         let moved = matches!(old, Old::Broken(_)).then_some(aside);
         if let Some(moved) = &moved {
             self.list(moved, self.clock.now(), Occasion::Restore, None)?;
@@ -232,6 +233,7 @@ impl OsHost {
         let tally = SqliteStore::tally(&database).await?;
         let head =
             tally.heads.first().ok_or_else(|| Problem::new(Code::BACKUP_DAMAGED, "it has no audit"))?;
+        let alone = self.alone()?;
         let decides = Decides::Entry { stream: head.stream.clone(), seq: head.seq, hash: head.hash };
         let (marker, lock, _) = self.mark(examined, decides, false)?;
         self.stage("replace rows");
@@ -245,7 +247,7 @@ impl OsHost {
         hold.commit().await?;
         self.stage("put in place");
         self.swap(&marker)?;
-        drop(lock);
+        drop((lock, alone));
         Ok(kept.map(|(folder, _)| folder))
     }
 
@@ -276,6 +278,14 @@ impl OsHost {
         let database = house_in(examined.scratch.path()).database();
         Hold::take(&database).await?.migrate(Some(&record), &examined.seal, &domain::probe::Silent).await?;
         files::sync(&database).map_err(|error| unusable("write", &database, &error))
+    }
+
+    /// From here on, and until what this returns is dropped, nobody who has the house open reads or writes what lies
+    /// beside the database; afterwards it is not theirs any more.
+    fn alone(&self) -> Result<File, Problem> {
+        let data = &self.house.data;
+        let locked = File::open(data).and_then(|folder| folder.lock().map(|()| folder));
+        locked.map_err(|error| unusable("lock", data, &error))
     }
 
     /// Writes the file `restoring`, locked before it has its name.
@@ -342,6 +352,7 @@ impl OsHost {
             let text = super::text_of(&path).map_err(failed)?.unwrap_or_default();
             let marker: Marker = serde_json::from_str(&text)
                 .map_err(|error| unusable("read", &path, &std::io::Error::other(error)))?;
+            let _alone = self.alone()?;
             if self.is_decided(&marker).await? {
                 self.swap(&marker)?
             } else {

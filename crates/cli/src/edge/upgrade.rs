@@ -120,9 +120,11 @@ impl OsHost {
             How::Rehearse => hold.release().await.map_err(failed)?,
             How::Really => {
                 let record = self.record("house.upgraded", json!({ "from": from, "to": to }));
-                hold.record(&record, &self.seal()?, &*self.probe).await.map_err(failed)?;
+                let seal = self.seal()?;
+                let after = hold.record(&record, &seal, &*self.probe).await.map_err(failed)?;
                 self.stage("commit");
                 hold.commit().await.map_err(failed)?;
+                after.iter().for_each(|after| seal.settle(after));
                 self.stage("upgraded");
             }
         }
@@ -133,7 +135,8 @@ impl OsHost {
     pub(super) fn record(&self, kind: &str, detail: serde_json::Value) -> Batch {
         let now = self.clock.now();
         let mut batch = Batch::new(Id::dated(now, &*self.ids), now);
-        batch.audit(Entry::of_house(kind, "house", now, detail));
+        // A copy of the house holds the secret of this epoch, so the epoch is over.
+        batch.audit(Entry::of_house(kind, "house", now, detail)).end_epoch();
         batch
     }
 }

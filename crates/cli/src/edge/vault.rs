@@ -4,19 +4,25 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use domain::{Digest, IdSource};
 use ledger::chain::{Secret, Tip, Vault};
-use runtime::VaultPaths;
+use runtime::{House, VaultPaths};
 
 use super::keys;
 
+/// A restore puts other files in the place of these. Whoever still has the old house open must not write to the new one:
+/// everything here is done under a lock on the data folder that a restore takes for itself, and only while the keys lie
+/// where they lay when this process came.
 pub(crate) struct FileVault {
     pub(crate) paths: VaultPaths,
-    pub(crate) ids: Arc<dyn IdSource>,
+    data: PathBuf,
+    /// Device and number of the folder of keys, if there was one.
+    opened: Option<(u64, u64)>,
+    ids: Arc<dyn IdSource>,
 }
 
 impl std::fmt::Debug for FileVault {
@@ -26,6 +32,23 @@ impl std::fmt::Debug for FileVault {
 }
 
 impl FileVault {
+    pub(super) fn new(house: &House, remote: bool, ids: &Arc<dyn IdSource>) -> Self {
+        let paths = house.vault(remote);
+        let opened = number_of(&paths.keys);
+        Self { paths, data: house.data.clone(), opened, ids: Arc::clone(ids) }
+    }
+
+    /// Until what this returns is dropped, no restore changes anything.
+    fn enter(&self) -> io::Result<File> {
+        let folder = File::open(&self.data)?;
+        folder.lock_shared()?;
+        if self.opened.is_some() && self.opened != number_of(&self.paths.keys) {
+            let what = "this house was replaced by a restore; start again";
+            return Err(io::Error::new(io::ErrorKind::StaleNetworkFileHandle, what));
+        }
+        Ok(folder)
+    }
+
     /// The epochs that have a secret, oldest first.
     pub(super) fn epochs(&self) -> io::Result<Vec<u64>> {
         let folder = match std::fs::read_dir(&self.paths.keys) {
@@ -63,22 +86,32 @@ impl FileVault {
     }
 }
 
+fn number_of(folder: &Path) -> Option<(u64, u64)> {
+    std::fs::metadata(folder).ok().map(|found| (found.dev(), found.ino()))
+}
+
 impl Vault for FileVault {
     fn secret(&self, epoch: u64) -> io::Result<Option<Secret>> {
+        let _entered = self.enter()?;
         let path = self.paths.key(epoch);
-        let Some(text) = keys::read(&path)? else { return Ok(None) };
+        let Some(text) = keys::read(&path)?.filter(|text| text.is_empty() || !keys::is_erased(text)) else {
+            return Ok(None);
+        };
         let none = |_other| io::Error::other(format!("{} does not hold a key", path.display()));
         let digest: Digest = text.parse().map_err(none)?;
         Ok(Some(Secret::new(*digest.as_bytes())))
     }
 
     fn make(&self, epoch: u64) -> io::Result<Secret> {
+        let entered = self.enter()?;
         let path = self.paths.key(epoch);
         keys::make(&path, &self.random().to_string(), &self.ids.bits().to_string())?;
+        drop(entered);
         self.secret(epoch)?.ok_or_else(|| io::Error::other(format!("{} vanished", path.display())))
     }
 
     fn erase_before(&self, epoch: u64) -> io::Result<()> {
+        let _entered = self.enter()?;
         for old in self.epochs()?.into_iter().filter(|old| *old < epoch) {
             keys::erase(&self.paths.key(old))?;
         }
@@ -86,6 +119,7 @@ impl Vault for FileVault {
     }
 
     fn tip(&self) -> io::Result<Option<Tip>> {
+        let _entered = self.enter()?;
         let Some(text) = keys::read(&self.paths.tip)? else { return Ok(None) };
         let mut words = text.split(' ');
         let (seq, hash) =
@@ -95,17 +129,21 @@ impl Vault for FileVault {
 
     /// Always as long, and written over in place: it is never half there. Nobody waits for the disk, for it is a lower bound.
     fn note(&self, tip: Tip) -> io::Result<()> {
+        let _entered = self.enter()?;
         let file =
             OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&self.paths.tip)?;
         file.write_all_at(format!("{:020} {}\n", tip.seq, tip.hash).as_bytes(), 0)
     }
 
     fn checkpoints(&self) -> io::Result<Vec<String>> {
+        let _entered = self.enter()?;
         let text = whole_lines(&self.paths.checkpoints)?;
         Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
     }
 
     fn append(&self, line: &str) -> io::Result<()> {
+        let entered = self.enter()?;
+        entered.lock()?; // nobody else is in the middle of a line
         let path = &self.paths.checkpoints;
         let whole = whole_lines(path)?.len() as u64;
         let mut file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;

@@ -6,7 +6,8 @@ use domain::probe::Probe;
 use ledger::Seal;
 use ledger::batch::Batch;
 use ledger::query::Query;
-use ledger::store::{Applied, Described, Snapshot, Store, StoreError, Tx as _, apply};
+use ledger::store::{After, Applied, Described, Snapshot, Store, StoreError, Tx as _, apply};
+use ledger::table::Table;
 use ledger::value::Row;
 use sqlx::postgres::PgConnection;
 use tokio::sync::Mutex;
@@ -101,13 +102,19 @@ impl PostgresHold {
     ///
     /// # Errors
     /// If the database fails.
-    pub async fn record(&self, batch: &Batch, seal: &Seal, probe: &dyn Probe) -> Result<(), StoreError> {
+    pub async fn record(
+        &self,
+        batch: &Batch,
+        seal: &Seal,
+        probe: &dyn Probe,
+    ) -> Result<Option<After>, StoreError> {
         let mut connection = self.connection.lock().await;
         let mut tx = OpenTx(&mut connection);
         tx.mark().await?;
-        match apply(&mut tx, std::slice::from_ref(batch), seal, probe).await?.outcomes.as_slice() {
-            [Ok(_)] => Ok(()),
-            _ => tx.take_back().await,
+        let applied = apply(&mut tx, std::slice::from_ref(batch), seal, probe).await?;
+        match applied.outcomes.as_slice() {
+            [Ok(_)] => Ok(applied.after),
+            _ => tx.take_back().await.map(|()| None),
         }
     }
 
@@ -136,6 +143,10 @@ impl PostgresHold {
 impl Snapshot for &PostgresHold {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
         Store::select(*self, query).await
+    }
+
+    async fn count(&mut self, table: &'static Table) -> Result<u64, StoreError> {
+        super::count(&mut *self.connection.lock().await, table).await
     }
 }
 

@@ -270,6 +270,16 @@ impl Snapshot for OneMoment<'_> {
         let rows = cells::bind_all(&sql, parameters).fetch_all(&mut self.0.connection).await;
         cells::decode_all(query.table, &rows.map_err(failure)?)
     }
+
+    async fn count(&mut self, table: &'static Table) -> Result<u64, StoreError> {
+        count(&mut self.0.connection, table).await
+    }
+}
+
+async fn count(connection: &mut PgConnection, table: &'static Table) -> Result<u64, StoreError> {
+    let sql = AssertSqlSafe(sql::count(table, DIALECT));
+    let rows: i64 = sqlx::query_scalar(sql).fetch_one(connection).await.map_err(failure)?;
+    Ok(u64::try_from(rows).unwrap_or(0))
 }
 
 struct OpenTx<'a>(&'a mut PgConnection);

@@ -5,7 +5,7 @@ use std::path::Path;
 use domain::probe::Probe;
 use ledger::Seal;
 use ledger::batch::Batch;
-use ledger::store::{StoreError, Tx as _, apply};
+use ledger::store::{After, StoreError, Tx as _, apply};
 use sqlx::sqlite::SqliteConnection;
 
 use super::copy::{close, connect};
@@ -14,6 +14,8 @@ use super::{OpenTx, SqliteStore, execute, log_ahead, look, migrate_from, pragma}
 /// How often a lock is waited for, ten seconds each time: whoever has it may be rehearsing an upgrade of a large house.
 const TURNS: u32 = 30;
 
+/// What it says.
+pub(super) const REPLACED: &str = "this house was replaced by a restore";
 /// The name of the trigger that refuses every batch.
 const FENCE: &str = "house_was_replaced";
 
@@ -65,12 +67,15 @@ impl Hold {
     ) -> Result<(), StoreError> {
         let migrated = self.bring_forward(record, seal, probe).await;
         execute(&mut self.connection, if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
+        if let Ok(Some(after)) = &migrated {
+            seal.settle(after);
+        }
         // A file that came from elsewhere may keep a log of the old kind.
         if migrated.is_ok() {
             log_ahead(&mut self.connection).await?;
         }
         close(self.connection).await?;
-        migrated
+        migrated.map(drop)
     }
 
     async fn bring_forward(
@@ -78,16 +83,17 @@ impl Hold {
         record: Option<&Batch>,
         seal: &Seal,
         probe: &dyn Probe,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Option<After>, StoreError> {
         if self.schema < SqliteStore::known_schema() {
             migrate_from(&mut self.connection).await?;
         }
-        let Some(batch) = record else { return Ok(()) };
+        let Some(batch) = record else { return Ok(None) };
         let mut tx = OpenTx(&mut self.connection);
         tx.mark().await?;
-        match apply(&mut tx, std::slice::from_ref(batch), seal, probe).await?.outcomes.as_slice() {
-            [Ok(_)] => Ok(()),
-            _ => tx.take_back().await,
+        let applied = apply(&mut tx, std::slice::from_ref(batch), seal, probe).await?;
+        match applied.outcomes.as_slice() {
+            [Ok(_)] => Ok(applied.after),
+            _ => tx.take_back().await.map(|()| None),
         }
     }
 
@@ -98,7 +104,7 @@ impl Hold {
     pub async fn fence(mut self) -> Result<(), StoreError> {
         let fence = format!(
             "CREATE TRIGGER IF NOT EXISTS {FENCE} BEFORE INSERT ON commits \
-             BEGIN SELECT RAISE(ABORT, 'this house was replaced by a restore'); END; COMMIT"
+             BEGIN SELECT RAISE(ABORT, '{REPLACED}'); END; COMMIT"
         );
         execute(&mut self.connection, &fence).await?;
         close(self.connection).await

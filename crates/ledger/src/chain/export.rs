@@ -185,7 +185,12 @@ impl Reading<'_> {
             reason_id: written.reason_id.as_deref(),
             vpol_id: written.vpol_id.as_deref(),
         };
+        let canonical = serde_json::from_str::<serde_json::Value>(&written.entry).ok();
+        let canonical = canonical.and_then(|entry| domain::canonical::bytes(&entry).ok());
         if let Some((_, walk)) = self.streams.iter_mut().find(|(known, _)| *known == stream) {
+            if canonical.as_deref() != Some(written.entry.as_bytes()) {
+                walk.stumble();
+            }
             walk.step(&link);
         }
         Ok(())

@@ -27,7 +27,7 @@ pub use export::{Exported, NotAnExport};
 pub use seal::MemoryVault;
 pub use seal::{Seal, Secret, Standing, Tip, Vault};
 pub use verify::{Anchor, Fault, NotAnAnchor, Pinned, StreamVerdict, Verification, Verifier, Word};
-pub use walk::{Link, Walk};
+pub use walk::{DAMAGED, Link, Walk};
 
 pub(crate) use seal::FIRST_EPOCH;
 pub(crate) use verify::follows;

@@ -226,7 +226,7 @@ impl Seal {
 
     /// What is done outside the database once a group is durable. If the process dies before it, or something fails,
     /// [`Seal::catch_up`] does it later.
-    pub(crate) fn settle(&self, after: &After) {
+    pub fn settle(&self, after: &After) {
         drop(self.vault.note(Tip { seq: after.head.seq, hash: after.head.hash }));
         if !after.checkpoints.is_empty() {
             drop(self.catch_up(&after.checkpoints));
@@ -243,14 +243,46 @@ impl Seal {
         let lines = self.vault.checkpoints()?;
         let mut last = lines.last().map(|line| Checkpoint::from_line(line)).transpose()?;
         for checkpoint in checkpoints {
-            if follows(last.as_ref(), checkpoint).is_ok() {
+            if self.vouches_for(last.as_ref(), checkpoint)? {
                 self.vault.append(&checkpoint.to_line()?)?;
                 last = Some(checkpoint.clone());
             }
         }
-        let Some(Checkpoint { epoch: ended, .. }) = last else { return Ok(()) };
+        let Some(last) = last else { return Ok(()) };
+        // The next secret is there, and is the one that was named: then this one is not needed any more.
+        let (ended, named) = (last.epoch, last.statement().map(|statement| statement.next));
+        if self.vault.secret(ended + 1)?.map(|next| next.public()) != named {
+            return Ok(());
+        }
         self.known.lock().unwrap_or_else(PoisonError::into_inner).retain(|epoch, _| *epoch > ended);
         self.vault.erase_before(ended + 1)
+    }
+}
+
+impl Seal {
+    /// Whether a checkpoint that stands in the database follows from the one before, and was signed with this house's own
+    /// secret: anybody could have put another one there.
+    ///
+    /// # Errors
+    /// If the secret cannot be read.
+    pub(crate) fn vouches_for(
+        &self,
+        before: Option<&Checkpoint>,
+        checkpoint: &Checkpoint,
+    ) -> io::Result<bool> {
+        let Ok(statement) = follows(before, checkpoint) else { return Ok(false) };
+        let own = self.vault.secret(checkpoint.epoch)?.map(|secret| secret.public());
+        Ok(own == Some(statement.public))
+    }
+
+    /// The last checkpoint that stands outside the database.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn last_checkpoint(&self) -> io::Result<Option<Statement>> {
+        let lines = self.vault.checkpoints()?;
+        let last = lines.last().map(|line| Checkpoint::from_line(line)).transpose()?;
+        Ok(last.and_then(|last| last.statement()))
     }
 }
 

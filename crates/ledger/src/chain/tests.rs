@@ -113,8 +113,13 @@ impl Kept {
         self.verify(pinned).all_faults().map(|(_, fault)| fault.clone()).collect()
     }
 
-    /// What a stranger gets, verified without anything of the house.
-    fn verify_export(&self, pinned: Option<&Pinned>) -> Word {
+    /// What a stranger gets, verified without anything of the house. It is signed first.
+    fn verify_export(mut self, pinned: Option<&Pinned>) -> Word {
+        self.end_epoch();
+        self.verify_as_it_is(pinned)
+    }
+
+    fn verify_as_it_is(&self, pinned: Option<&Pinned>) -> Word {
         let rows: Vec<Row> = self.rows.iter().map(AuditEntry::row).collect();
         let links = rows
             .iter()
@@ -139,8 +144,9 @@ fn without_a_pinned_root_it_is_consistent_and_with_it_intact() {
     assert_eq!(kept.verify(None).word, Word::Consistent);
     let root = Pinned::Root(kept.root());
     assert_eq!(kept.verify(Some(&root)).word, Word::Intact);
-    assert_eq!(kept.verify_export(None), Word::Consistent);
-    assert_eq!(kept.verify_export(Some(&root)), Word::Intact);
+    assert_eq!(kept.verify_as_it_is(Some(&root)), Word::Broken, "nobody has signed the last entry");
+    assert_eq!(Kept::sample(7).verify_export(None), Word::Consistent);
+    assert_eq!(Kept::sample(7).verify_export(Some(&root)), Word::Intact);
     assert_eq!(kept.verify(None).streams[0].signed, 4);
     assert_eq!(kept.verify(None).root, Some(kept.root()));
 
@@ -150,7 +156,7 @@ fn without_a_pinned_root_it_is_consistent_and_with_it_intact() {
     assert_eq!(young.verify(Some(&root)).word, Word::Intact);
     assert_eq!(young.verify(Some(&Pinned::Root(Kept::sample(8).root()))).word, Word::Broken);
     assert_eq!(
-        young.verify_export(Some(&root)),
+        young.verify_as_it_is(Some(&root)),
         Word::Broken,
         "nothing is signed that a stranger could check"
     );
@@ -373,7 +379,7 @@ fn todays_key_does_not_reach_behind_the_last_checkpoint() {
         let epoch = if changed <= 2 { 1 } else { 2 };
         assert!(faults.contains(&Fault::Signed { epoch, seq: epoch * 2 }), "entry {changed}: {faults:?}");
         assert!(!faults.contains(&Fault::Seal), "today's seal they can make");
-        assert_eq!(thief.verify_export(None), Word::Broken, "and a stranger sees it, too");
+        assert_eq!(thief.verify_as_it_is(None), Word::Broken, "and a stranger sees it, too");
     }
     // The entry after the last checkpoint is within their reach: that is what checkpoints are made often for.
     let mut thief = Kept::sample(7);
@@ -392,7 +398,7 @@ fn a_swapped_checkpoint_and_a_chain_begun_anew_are_named_against_a_pinned_root()
     assert_eq!(anew.verify(None).word, Word::Consistent, "whoever owns the machine can begin again");
     assert_eq!(anew.faults(Some(&root)), [Fault::Root]);
     assert_eq!(anew.faults(Some(&anchor)), [Fault::Anchored { epoch: 1 }, Fault::Anchored { epoch: 2 }]);
-    assert_eq!(anew.verify_export(Some(&root)), Word::Broken);
+    assert_eq!(Kept::sample(8).verify_export(Some(&root)), Word::Broken);
 
     let mut swapped = Kept::sample(7);
     swapped.checkpoints[1] = anew.checkpoints[1].clone();
@@ -451,6 +457,17 @@ fn a_secret_is_erased_when_its_checkpoint_stands_outside() {
     seal.catch_up(&[first.clone(), second.clone()]).unwrap();
     assert_eq!(vault.checkpoints().unwrap().len(), 2);
     assert_eq!(Checkpoint::from_line(&second.to_line().unwrap()).unwrap(), second);
+}
+
+/// Anybody can put a row into the database that says it is the first checkpoint, signed by a key of theirs.
+#[test]
+fn a_checkpoint_that_this_house_has_not_signed_erases_nothing() {
+    let (ours, theirs) = (Arc::new(MemoryVault::new([7; 32])), Seal::for_tests(STREAM, [9; 32]));
+    let seal = Seal::new(STREAM, ours.clone());
+    let forged = theirs.checkpoint(1, Vec::new(), None, Time::from_micros(1)).unwrap();
+    seal.catch_up(&[forged]).unwrap();
+    assert!(ours.secret(1).unwrap().is_some(), "it is still there");
+    assert_eq!(ours.checkpoints().unwrap(), [""; 0]);
 }
 
 #[test]

@@ -66,6 +66,10 @@ pub enum Fault {
     Epoch { head: u64, signed: u64 },
     #[error("the secret of epoch {epoch} is not the one that the last checkpoint has named")]
     Key { epoch: u64 },
+    #[error("{rows} rows of the audit belong to no chain")]
+    Astray { rows: u64 },
+    #[error("nobody has signed the entries after {signed}")]
+    Unsigned { signed: u64 },
     #[error("the chain does not begin with the pinned root")]
     Root,
     #[error("checkpoint {epoch} is not the one that was anchored")]
@@ -317,6 +321,13 @@ impl Verifier {
         Ok(())
     }
 
+    /// Compares what was walked with what there is: a row that is in no chain is not passed over.
+    pub fn compare_count(&mut self, walked: u64, rows: u64) {
+        if walked != rows {
+            self.faults.push(Fault::Astray { rows: rows.abs_diff(walked) });
+        }
+    }
+
     #[must_use]
     pub fn walk(&self, stream: NodeId) -> StreamWalk {
         let mut promises = self.signed.get(&stream).cloned().unwrap_or_default();
@@ -432,10 +443,15 @@ impl StreamWalk {
         if let Some(tip) = self.tip.filter(|tip| tip.seq > entries) {
             self.name(Fault::Cut { noted: tip.seq, entries });
         }
-        if let Some((head, seal)) = sealed
-            && let Some(fault) = self.fault_of_head(head, seal)?
-        {
-            self.name(fault);
+        match sealed {
+            Some((head, seal)) => {
+                if let Some(fault) = self.fault_of_head(head, seal)? {
+                    self.name(fault);
+                }
+            }
+            // Nobody who has no secret can tell whose these are.
+            None if entries > self.signed => self.name(Fault::Unsigned { signed: self.signed }),
+            None => {}
         }
         Ok(self.stop())
     }
@@ -445,6 +461,17 @@ impl StreamWalk {
     pub fn stop(self) -> StreamVerdict {
         let Self { stream, signed, walked, faults, more, .. } = self;
         StreamVerdict { stream, entries: walked, signed, faults, more }
+    }
+
+    /// The same, if it came as far; otherwise what was signed is not all there.
+    #[must_use]
+    pub fn stop_at(mut self, signed: u64) -> StreamVerdict {
+        let entries = self.walk.seq();
+        if entries < signed {
+            let epoch = self.promises.peek().map_or(0, |promise| promise.epoch);
+            self.name(Fault::SignedMore { epoch, signed, entries });
+        }
+        self.stop()
     }
 
     fn fault_of_head(&self, head: Option<&AuditHead>, seal: &Seal) -> std::io::Result<Option<Fault>> {

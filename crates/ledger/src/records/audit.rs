@@ -34,3 +34,12 @@ record! {
         mac: Digest,
     }
 }
+
+record! {
+    /// As much of an entry as the next one hangs on. Whatever somebody did to the rest of the row, this can be read.
+    AuditPlace in "audit" by [stream, seq], Append {
+        stream: String,
+        seq: i64,
+        hash: Vec<u8>,
+    }
+}

@@ -26,7 +26,7 @@ mod watermark;
 
 pub use access::Access;
 pub use agent_task::AgentTask;
-pub use audit::{AuditEntry, AuditHead};
+pub use audit::{AuditEntry, AuditHead, AuditPlace};
 pub use blob::Blob;
 pub use checkpoint::Checkpoint;
 pub use commit::Commit;

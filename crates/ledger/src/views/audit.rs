@@ -7,7 +7,7 @@ use crate::chain::{Exported, Gap, Ledgers, Link, Pinned, StreamVerdict, Tip, Ver
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
 use crate::records::{
-    Access, AgentTask, AuditEntry, AuditHead, Checkpoint, Commit, Duty, Event, TaskStep, ToolCall,
+    Access, AgentTask, AuditEntry, AuditHead, AuditPlace, Checkpoint, Commit, Duty, Event, TaskStep, ToolCall,
 };
 use crate::store::{Snapshot, StoreError};
 use crate::table::Record;
@@ -62,6 +62,9 @@ impl Ledger {
         let heads: Vec<AuditHead> = all(&mut *snapshot, Select::all()).await?;
         let own = seal.stream();
         let own_head = heads.iter().find(|head| head.stream == own);
+        if let Some(head) = own_head {
+            drop(seal.secret(head.epoch)?); // kept from here on, should another process end the epoch meanwhile
+        }
         let mut verifier = Verifier::new(&checkpoints, &outside, pinned);
         let has_written = !all(&mut *snapshot, Select::<Commit>::all().limit(1)).await?.is_empty();
         if own_head.is_some() || heads.is_empty() {
@@ -88,6 +91,8 @@ impl Ledger {
             let head = heads.iter().find(|head| head.stream == stream);
             streams.push(walk.end(Some((head, seal)))?);
         }
+        let walked: u64 = streams.iter().map(|verdict: &StreamVerdict| verdict.entries).sum();
+        verifier.compare_count(walked, snapshot.count(AuditEntry::TABLE).await?);
         let gaps = match ledgers {
             Some(ledgers) => compare(&mut *snapshot, ledgers).await?,
             None => Vec::new(),
@@ -139,7 +144,7 @@ impl Ledger {
 
     async fn look_since_checkpoint(&self) -> Result<StreamVerdict, StoreError> {
         let own = self.seal().stream();
-        let last = self.last_checkpoint().await?.and_then(|last| last.statement());
+        let last = self.seal().last_checkpoint()?;
         let signed = last.and_then(|last| last.heads.into_iter().find(|head| head.stream == own));
         let signed = signed.map_or(Tip::NONE, |head| Tip { seq: head.seq, hash: head.hash });
         let mut snapshot = self.snapshot().await?;
@@ -171,7 +176,7 @@ impl Ledger {
         })
         .await?;
         Ok(match until {
-            Some(_) => walk.stop(),
+            Some(until) => walk.stop_at(until),
             None => walk.end(Some((heads.first(), self.seal())))?,
         })
     }
@@ -184,10 +189,13 @@ impl Ledger {
         self.select(Select::all().ascending("epoch")).await
     }
 
+    /// Does what earlier checkpoints could not do outside the database any more, because their process died.
+    ///
     /// # Errors
-    /// If the database cannot be read.
-    pub async fn last_checkpoint(&self) -> Result<Option<Checkpoint>, StoreError> {
-        self.first(Select::all().descending("epoch")).await
+    /// If the database cannot be read, or something of that cannot be done.
+    pub async fn catch_up(&self) -> Result<(), StoreError> {
+        let checkpoints = self.checkpoints().await?;
+        Ok(self.seal().catch_up(&checkpoints)?)
     }
 
     /// The epoch whose checkpoint was the first to sign this entry.
@@ -260,7 +268,8 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn audit_from(&self, origin: OriginId) -> Result<Vec<AuditEntry>, StoreError> {
-        self.select(Select::by("origin_id", &origin).ascending("seq")).await
+        let own = Select::by("origin_id", &origin).filter("stream", Op::Eq, &self.seal().stream());
+        self.select(own.ascending("seq")).await
     }
 
     /// The newest entries of this house, oldest of them first.
@@ -308,8 +317,9 @@ async fn streams(
     heads: &[AuditHead],
     expected: impl Iterator<Item = NodeId> + Send,
 ) -> Result<BTreeSet<NodeId>, StoreError> {
-    let firsts: Vec<AuditEntry> = all(snapshot, Select::by("seq", &1_u64)).await?;
-    let names = heads.iter().map(|head| head.stream).chain(firsts.iter().map(|entry| entry.stream));
+    let firsts: Vec<AuditPlace> = all(snapshot, Select::by("seq", &1_u64)).await?;
+    let firsts = firsts.iter().filter_map(|first| first.stream.parse().ok());
+    let names = heads.iter().map(|head| head.stream).chain(firsts);
     Ok(names.chain(expected).collect())
 }
 

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 
 use domain::id::NodeId;
 use domain::{Digest, Time, Trust};
-use ledger::Entry;
 use ledger::chain::{Exported, Fault, Gap, NotAnExport, Pinned, PublicKey, Verification, Word};
-use ledger::records::AuditEntry;
+use ledger::records::{AuditEntry, Checkpoint};
+use ledger::{Entry, StoreError};
 use serde::Serialize;
 use serde_json::json;
 
@@ -195,11 +195,12 @@ impl App {
     pub async fn audit_anchor(&self, to: &str) -> Result<Anchored, Problem> {
         self.sign("audit.anchored").await?;
         let ledger = self.ledger().await?;
-        let checkpoints = ledger.checkpoints().await?;
-        let lines: Vec<String> =
-            checkpoints.iter().filter_map(|checkpoint| checkpoint.to_line().ok()).collect();
+        // As they stand outside the database: nobody who can only write that has put one of their own among them.
+        let lines = ledger.seal().vault().checkpoints().map_err(StoreError::from)?;
+        let read = lines.iter().map(|line| Checkpoint::from_line(line));
+        let checkpoints: Vec<Checkpoint> = read.collect::<io::Result<_>>().map_err(StoreError::from)?;
         let to = self.parts.host.keep_anchor(to, ledger.seal().stream(), &lines)?;
-        let statement = |at: Option<&ledger::records::Checkpoint>| at.and_then(|known| known.statement());
+        let statement = |at: Option<&Checkpoint>| at.and_then(Checkpoint::statement);
         let last = statement(checkpoints.last());
         Ok(Anchored {
             to,
@@ -212,6 +213,7 @@ impl App {
     /// Signs a checkpoint now, with an entry that says what for.
     async fn sign(&self, kind: &str) -> Result<(), Problem> {
         let desk = self.desk().await?;
+        desk.ledger.catch_up().await?;
         let mut batch = desk.batch();
         let stream = desk.ledger.seal().stream();
         let mut entry = Entry::of_house(kind, stream.to_string(), desk.now(), json!({}));
