@@ -95,6 +95,8 @@ pub struct Backup {
     pub bytes: u64,
     /// The digest of the manifest; nothing in a rehearsal.
     pub manifest: Option<Digest>,
+    /// What is wrong with the audit in it, as in the house itself: then it cannot be restored.
+    pub fault: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -86,8 +86,15 @@ pub(crate) async fn backup(
     let folder = escaped(&backup.folder.display().to_string());
     screen.line(&match backup.manifest {
         None => format!("would copy {what} to {folder}; nothing was written"),
+        Some(_) if backup.fault.is_some() => format!("{folder}\n{what}"),
         Some(_) => format!("{folder}\n{what}; {}", screen.tinted("tried by restoring it", Tone::Good)),
     })?;
+    if let Some(fault) = &backup.fault {
+        let fault = escaped(fault);
+        screen.note(&format!(
+            "the audit of this house is broken, and so is the copy's, which `restore` refuses: {fault}"
+        ));
+    }
     if backup.manifest.is_some() {
         screen.note("whoever can read it can read everything, and holds the keys of the audit: keep it safe");
     }

@@ -247,7 +247,7 @@ impl OsHost {
         &self,
         parent: &Path,
         occasion: Occasion,
-    ) -> Result<(Drafted, Count), Problem> {
+    ) -> Result<(Drafted, Count, Option<String>), Problem> {
         let mut tries = 1..TRIES;
         loop {
             let drafted = self.draft(parent, occasion).await?;
@@ -257,10 +257,10 @@ impl OsHost {
                 // A fault that the house has itself is copied as it is; one that only the copy has comes from a key that
                 // was changed while it was made.
                 Ok(Examined { fault: Some(fault), counted, .. }) => match self.has_fault(&fault).await? {
-                    true => return Ok((drafted, counted)),
+                    true => return Ok((drafted, counted, Some(fault))),
                     false => not_as_good(&fault),
                 },
-                Ok(Examined { counted, .. }) => return Ok((drafted, counted)),
+                Ok(Examined { counted, .. }) => return Ok((drafted, counted, None)),
                 Err(problem) if problem.code == Code::BACKUP_DAMAGED => not_as_good(&problem.what),
                 Err(problem) => return Err(problem),
             };
@@ -291,12 +291,13 @@ impl OsHost {
                 files: files.len() + 1,
                 bytes: small + if self.is_remote() { 0 } else { size(&self.house.database()) },
                 manifest: None,
+                fault: None,
             });
         }
-        let (drafted, counted) = self.tried_draft(&parent, Occasion::Asked).await?;
+        let (drafted, counted, fault) = self.tried_draft(&parent, Occasion::Asked).await?;
         let (manifest, bytes, files) = (drafted.digest, drafted.bytes, drafted.manifest.files.len());
         let folder = self.keep(drafted, &folder)?;
-        Ok(Backup { folder, counted, files, bytes, manifest: Some(manifest) })
+        Ok(Backup { folder, counted, files, bytes, manifest: Some(manifest), fault })
     }
 
     /// Gives the copy its name, and writes down where it is.

@@ -191,12 +191,12 @@ impl OsHost {
         Problem { what: format!("{error} ({place})"), ..Problem::from(error) }
     }
 
-    fn vault(&self) -> FileVault {
+    pub(super) fn vault(&self) -> FileVault {
         FileVault::new(&self.house, self.is_remote(), &self.ids)
     }
 
     /// The first secret, unless the house has one, or had: an epoch has ended then, and its checkpoint says so.
-    fn furnish_vault(&self, vault: &FileVault) -> Result<Option<PublicKey>, Problem> {
+    pub(super) fn furnish_vault(&self, vault: &FileVault) -> Result<Option<PublicKey>, Problem> {
         let unusable = |error: io::Error| unusable("use", &vault.paths.keys, &error);
         if !vault.is_new().map_err(unusable)? {
             return Ok(None);

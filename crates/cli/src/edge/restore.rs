@@ -253,7 +253,7 @@ impl OsHost {
 
     async fn copy_of_old(&self) -> Result<(PathBuf, Digest), Problem> {
         let parent = self.house.backups();
-        let (drafted, _) = self.tried_draft(&parent, Occasion::Restore).await?;
+        let (drafted, ..) = self.tried_draft(&parent, Occasion::Restore).await?;
         let digest = drafted.digest;
         let folder = self.keep(drafted, &parent.join(format!("{}-replaced", self.dated("regent"))))?;
         Ok((folder, digest))
@@ -282,10 +282,13 @@ impl OsHost {
 
     /// From here on, and until what this returns is dropped, nobody who has the house open reads or writes what lies
     /// beside the database; afterwards it is not theirs any more.
-    fn alone(&self) -> Result<File, Problem> {
-        let data = &self.house.data;
-        let locked = File::open(data).and_then(|folder| folder.lock().map(|()| folder));
-        locked.map_err(|error| unusable("lock", data, &error))
+    fn alone(&self) -> Result<Option<File>, Problem> {
+        let keys = self.in_place("keys");
+        match File::open(&keys).and_then(|folder| folder.lock().map(|()| folder)) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unusable("lock", &keys, &error)),
+        }
     }
 
     /// Writes the file `restoring`, locked before it has its name.

@@ -87,6 +87,13 @@ impl OsHost {
         }
         let refused = |problem| refusal(from, to, problem);
         let failed = |error: ledger::StoreError| refused(error.into());
+        if how == How::Really {
+            // From here on the database has secrets of its own beside it.
+            let vault = self.vault();
+            let made = files::make_folder(&vault.paths.keys);
+            made.map_err(|error| super::host::unusable("make", &vault.paths.keys, &error))?;
+            self.furnish_vault(&vault)?;
+        }
         self.stage("upgrade begins");
         let hold = Arc::new(PostgresHold::take(&self.database_url).await?);
         if hold.schema() == to {

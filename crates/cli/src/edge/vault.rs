@@ -5,7 +5,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use domain::{Digest, IdSource};
@@ -15,11 +15,10 @@ use runtime::{House, VaultPaths};
 use super::keys;
 
 /// A restore puts other files in the place of these. Whoever still has the old house open must not write to the new one:
-/// everything here is done under a lock on the data folder that a restore takes for itself, and only while the keys lie
-/// where they lay when this process came.
+/// everything here is done under a lock on the folder of keys, which a restore takes for itself before it moves that
+/// folder aside, and only while it is the folder that this process has found when it came.
 pub(crate) struct FileVault {
     pub(crate) paths: VaultPaths,
-    data: PathBuf,
     /// Device and number of the folder of keys, if there was one.
     opened: Option<(u64, u64)>,
     ids: Arc<dyn IdSource>,
@@ -35,18 +34,24 @@ impl FileVault {
     pub(super) fn new(house: &House, remote: bool, ids: &Arc<dyn IdSource>) -> Self {
         let paths = house.vault(remote);
         let opened = number_of(&paths.keys);
-        Self { paths, data: house.data.clone(), opened, ids: Arc::clone(ids) }
+        Self { paths, opened, ids: Arc::clone(ids) }
     }
 
     /// Until what this returns is dropped, no restore changes anything.
-    fn enter(&self) -> io::Result<File> {
-        let folder = File::open(&self.data)?;
-        folder.lock_shared()?;
-        if self.opened.is_some() && self.opened != number_of(&self.paths.keys) {
-            let what = "this house was replaced by a restore; start again";
-            return Err(io::Error::new(io::ErrorKind::StaleNetworkFileHandle, what));
+    fn enter(&self) -> io::Result<Option<File>> {
+        if self.opened.is_none() {
+            return Ok(None); // a house that is being made
         }
-        Ok(folder)
+        let replaced = || {
+            let what = "this house was replaced by a restore; start again";
+            io::Error::new(io::ErrorKind::StaleNetworkFileHandle, what)
+        };
+        let folder = match File::open(&self.paths.keys) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(replaced()),
+            folder => folder?,
+        };
+        folder.lock_shared()?;
+        if number_of(&self.paths.keys) == self.opened { Ok(Some(folder)) } else { Err(replaced()) }
     }
 
     /// The epochs that have a secret, oldest first.
@@ -143,7 +148,7 @@ impl Vault for FileVault {
 
     fn append(&self, line: &str) -> io::Result<()> {
         let entered = self.enter()?;
-        entered.lock()?; // nobody else is in the middle of a line
+        entered.iter().try_for_each(File::lock)?; // nobody else is in the middle of a line
         let path = &self.paths.checkpoints;
         let whole = whole_lines(path)?.len() as u64;
         let mut file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
