@@ -1,16 +1,18 @@
 //! From a decision to an authorised call: nothing passes without the receipt of the batch that recorded it.
 
 use std::fmt;
+use std::time::Duration;
 
 use domain::call::{Call, Failure};
 use domain::canonical::{self, NotCanonical};
 use domain::limits::AUTHORISATION;
-use domain::{By, Digest, Time, Trust};
-use ledger::records::{Blob, CallStatus, Salt, ToolCall};
+use domain::{By, Digest, Stop, Time, Trust};
+use ledger::records::{Blob, CallStatus, Halt, Salt, ToolCall};
 use ledger::{Batch, Entry, Receipt, Token};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
+use crate::budget::{Reservation, Standing};
 use crate::decide::{Answer, Decision, RULES};
 use crate::kept::{Decided, MadeFrom};
 
@@ -34,28 +36,43 @@ pub struct Ruled {
     /// The digest of the decision as it is kept, which is one of the bodies, with what it names.
     record: Digest,
     bodies: Vec<Blob>,
+    reservation: Reservation,
+    /// What its budget leaves it.
+    at_most: Option<Duration>,
+    exhausted: bool,
 }
+
+/// What a call holds of its budgets, and the time that leaves it.
+pub(crate) type Share = (Reservation, Option<Duration>);
 
 impl Ruled {
     pub(crate) fn new(
         decision: Decision,
         made_from: MadeFrom,
         mut bodies: Vec<Blob>,
+        (reservation, at_most): Share,
         salt: &Salt,
     ) -> Result<Self, NotCanonical> {
         let call = made_from.call.clone();
         let input = Blob::personal(canonical::bytes(&call.args)?, salt).hash;
+        let exhausted = made_from.exhausted.is_some();
         let by = Some(By::this(RULES));
         let decided = Decided { decision, made_from: Some(made_from), by };
         let body = Blob::personal(canonical::bytes(&decided)?, salt);
         let record = body.hash;
         bodies.push(body);
-        Ok(Self { call, decision: decided.decision, input, record, bodies })
+        Ok(Self { call, decision: decided.decision, input, record, bodies, reservation, at_most, exhausted })
     }
 
     #[must_use]
     pub const fn decision(&self) -> &Decision {
         &self.decision
+    }
+
+    /// Whether a budget has not enough left for it.
+    #[must_use]
+    pub const fn exhausted(&self) -> bool {
+        self.exhausted
     }
 }
 
@@ -66,6 +83,8 @@ pub struct Prepared {
     row: ToolCall,
     bodies: Vec<Blob>,
     entry: Entry,
+    reservation: Reservation,
+    at_most: Option<Duration>,
 }
 
 /// A call that may not run, with what has to be written down about that.
@@ -74,14 +93,14 @@ pub struct Refused {
     row: ToolCall,
     bodies: Vec<Blob>,
     entry: Entry,
-    why: String,
+    decision: Decision,
 }
 
 impl Prepared {
     /// # Errors
     /// If the decision is anything but to execute.
     pub fn new(ruled: Ruled, context: Context<'_>, now: Time) -> Result<Self, Box<Refused>> {
-        let Ruled { call, decision, input, record, bodies } = ruled;
+        let Ruled { call, decision, input, record, bodies, reservation, at_most, exhausted: _ } = ruled;
         let status =
             if decision.answer == Answer::Execute { CallStatus::Started } else { CallStatus::Refused };
         let row = ToolCall {
@@ -98,6 +117,9 @@ impl Prepared {
             decision: record,
             duration_ms: None,
             timestamp: now,
+            artifacts: None,
+            alignment_rating: None,
+            reserved: (status == CallStatus::Started).then(|| reservation.kept()).flatten(),
         };
         let kind = if status == CallStatus::Started { "call.started" } else { "call.refused" };
         let detail = json!({
@@ -105,26 +127,34 @@ impl Prepared {
         });
         let entry = entry(&row, kind, context.trust, now, detail);
         match status {
-            CallStatus::Started => Ok(Self { call, row, bodies, entry }),
-            _ => Err(Box::new(Refused { row, bodies, entry, why: decision.to_string() })),
+            CallStatus::Started => Ok(Self { call, row, bodies, entry, reservation, at_most }),
+            _ => Err(Box::new(Refused { row, bodies, entry, decision })),
         }
     }
 
-    /// Puts the decision and `started` into the batch; its receipt is what opens the door.
-    pub fn enter(self, batch: &mut Batch) -> Pending {
+    /// Puts the decision, `started` and what the call holds of its budgets into the batch; its receipt is what opens the
+    /// door. INVARIANT (not-halted): the batch is refused if the house is halted meanwhile. `before` is what the same call
+    /// held when it was asked for the last time.
+    pub fn enter(self, before: Option<&Reservation>, standing: &mut Standing, batch: &mut Batch) -> Pending {
         enter(&self.bodies, &self.row, self.entry, batch);
-        Pending { call: self.call, row: self.row, batch: batch.token() }
+        self.reservation.enter(before, standing, batch);
+        batch.expect_absent::<Halt>("name", &Halt::ALL.to_owned());
+        Pending { call: self.call, row: self.row, at_most: self.at_most, batch: batch.token() }
     }
 }
 
 impl Refused {
     #[must_use]
-    pub fn why(&self) -> &str {
-        &self.why
+    pub const fn decision(&self) -> &Decision {
+        &self.decision
     }
 
-    pub fn enter(self, batch: &mut Batch) {
+    /// Puts the decision into the batch, and gives back what the same call may have held before.
+    pub fn enter(self, before: Option<&Reservation>, batch: &mut Batch) {
         enter(&self.bodies, &self.row, self.entry, batch);
+        if let Some(before) = before {
+            before.release(batch);
+        }
     }
 }
 
@@ -140,6 +170,7 @@ fn enter(bodies: &[Blob], row: &ToolCall, entry: Entry, batch: &mut Batch) {
 pub struct Pending {
     call: Call,
     row: ToolCall,
+    at_most: Option<Duration>,
     batch: Token,
 }
 
@@ -158,7 +189,8 @@ impl Pending {
             return Err(NotCovered);
         }
         let not_after = self.row.timestamp.plus(AUTHORISATION).min(leased_until);
-        Ok(Authorized { call: self.call, row: self.row, not_after })
+        let (at_most, stop) = (self.at_most, Stop::default());
+        Ok(Authorized { call: self.call, row: self.row, not_after, at_most, stop })
     }
 }
 
@@ -167,6 +199,8 @@ pub struct Authorized<C> {
     call: C,
     pub(crate) row: ToolCall,
     pub(crate) not_after: Time,
+    pub(crate) at_most: Option<Duration>,
+    stop: Stop,
 }
 
 impl fmt::Debug for Authorized<Call> {
@@ -179,6 +213,18 @@ impl Authorized<Call> {
     #[must_use]
     pub const fn call(&self) -> &Call {
         &self.call
+    }
+
+    /// Asked by whatever takes longer, and right before anything that cannot be taken back.
+    #[must_use]
+    pub const fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    /// The same leave, with the arguments as the handler gets them: what the registration fixed, with its secrets.
+    pub(crate) fn with_args(mut self, args: serde_json::Value) -> Self {
+        self.call.args = args;
+        self
     }
 
     /// The arguments in the handler's own type. The schema layer has checked their form already.

@@ -1,154 +1,251 @@
 //! Running an authorised call, and what is recorded of it afterwards.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::call::{Call, Failure, Outcome};
 use domain::canonical::{self, NotCanonical};
-use domain::probe::{Point, Probe};
-use domain::source::Text;
-use domain::{Clock, Time, Trust};
+use domain::limits::{FAILURE_BYTES, STOPPING};
+use domain::probe::Point;
+use domain::{Stop, Time};
 use ledger::Batch;
-use ledger::records::{Blob, CallStatus, Salt, ToolCall};
-use policy::vpol::Vpol;
-use serde_json::json;
+use ledger::records::{Blob, CallStatus, ToolCall};
+use ledger::value::Ratio;
+use serde_json::{Value, json};
 
-use crate::door::{Authorized, Context, Ruled, entry};
-use crate::kept::MadeFrom;
-use crate::tool::{Handler, Registry};
-
-/// The door itself: the tools there are, and the one place from which they are called.
-#[derive(Clone)]
-pub struct Broker {
-    registry: Registry,
-    clock: Arc<dyn Clock>,
-    probe: Arc<dyn Probe>,
-}
-
-impl std::fmt::Debug for Broker {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Broker").field("registry", &self.registry).finish_non_exhaustive()
-    }
-}
+use crate::broker::Broker;
+use crate::budget::Reservation;
+use crate::door::{Authorized, Context, entry};
+use crate::registry::Entry;
+use crate::returned::{Artifact, Returned, Used};
+use crate::secrets::Secrets;
 
 /// A call that has run, until its records are in a batch.
 #[derive(Debug)]
 pub struct Finished {
     pub call: Call,
     pub outcome: Outcome,
+    artifacts: Vec<Artifact>,
+    used: Option<Used>,
+    rating: Option<Ratio>,
     row: ToolCall,
     at: Time,
+    again: bool,
 }
 
-/// A call whose authorisation ran out before it could start.
+/// A call that could not start: its authorisation had run out, or everything is to stop.
 #[derive(Debug, PartialEq)]
-pub struct Late(pub Call);
+pub struct Late {
+    pub call: Call,
+    /// What it holds of its budgets.
+    pub reserved: Reservation,
+}
+
+/// How often a running call is asked whether it is to stop.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What came of a run, before anything is known of its worth.
+struct Ran {
+    returned: Returned,
+    status: CallStatus,
+    rating: Option<Ratio>,
+}
+
+impl Ran {
+    fn failed(failure: Failure, status: CallStatus, rating: Option<Ratio>) -> Self {
+        Self { returned: failure.into(), status, rating }
+    }
+}
+
+/// Whether a call that failed while everything was to stop may simply be asked for again: nothing has come of it.
+fn may_go_on(tool: &Entry, ran: &Ran, halt: &Stop) -> bool {
+    halt.is_asked() && ran.returned.outcome.is_err() && tool.spec.may_run_again()
+}
 
 impl Broker {
-    #[must_use]
-    pub fn new(registry: Registry, clock: Arc<dyn Clock>, probe: Arc<dyn Probe>) -> Self {
-        Self { registry, clock, probe }
-    }
-
-    #[must_use]
-    pub const fn registry(&self) -> &Registry {
-        &self.registry
-    }
-
-    /// Asks every layer about a call, with the facts that the registry adds.
+    /// Runs the call, unless everything is to stop. A handler that hangs is left behind at its time limit, one that
+    /// panics ends its own call, one that floods or returns what its schema forbids has failed; whatever it does, there is
+    /// an outcome to record.
     ///
     /// # Errors
-    /// If the arguments have no canonical form, so that nothing could be recorded of them.
-    pub fn authorize(&self, call: Call, asker: &Asker<'_>) -> Result<Ruled, NotCanonical> {
-        let handler = self.registry.handler(&call.tool);
-        let form = handler.map_or(Ok(()), |handler| handler.accepts(&call.args));
-        let vpol = Vpol::by_id(call.tags.vpol);
-        let spec = self.registry.spec(&call.tool);
-        let tool = spec.map(canonical::bytes).transpose()?.map(Blob::public);
-        let request = Blob::personal(asker.request.text.clone().into_bytes(), asker.salt);
-        let made_from = MadeFrom {
-            call,
-            tool: tool.as_ref().map(|tool| tool.hash),
-            form,
-            principal: asker.principal.clone(),
-            trust: asker.trust,
-            allowed: asker.allowed.to_vec(),
-            vpol: vpol.as_ref().map(Vpol::id),
-            request: request.hash,
-            source: asker.request.source.clone(),
-        };
-        let decision = made_from.decide(spec, vpol.as_ref(), &asker.request.text);
-        Ruled::new(decision, made_from, tool.into_iter().chain([request]).collect(), asker.salt)
-    }
-
-    /// Runs the call. A handler that hangs is left behind at its time limit, one that panics ends its own call;
-    /// either way there is an outcome to record.
-    ///
-    /// # Errors
-    /// If the authorisation ran out before the call could start. It has not run, and has to be asked for again.
-    pub async fn execute(&self, authorized: Authorized<Call>) -> Result<Finished, Late> {
+    /// If it could not start: the authorisation had run out, or everything is to stop. It has not run, and has to be
+    /// asked for again.
+    pub async fn execute(&self, authorized: Authorized<Call>, halt: &Stop) -> Result<Finished, Box<Late>> {
         let (call, row, not_after) =
             (authorized.call().clone(), authorized.row.clone(), authorized.not_after);
         // A clock that was set back says nothing about how long ago it was.
         let late = || {
-            let now = self.clock.now();
-            now >= not_after || now < row.timestamp
+            let now = self.clock().now();
+            now >= not_after || now < row.timestamp || halt.is_asked()
+        };
+        let not_started = |call: Call, row: &ToolCall| {
+            Err(Box::new(Late { call, reserved: Reservation::read(row.reserved.as_deref()) }))
         };
         if late() {
-            return Err(Late(call));
+            return not_started(call, &row);
         }
-        let (outcome, status) = match self.registry.handler(&call.tool).cloned() {
-            None => (Err(Failure::logical(format!("there is no tool `{}`", call.tool))), CallStatus::Failed),
-            Some(handler) => {
-                self.probe.reached(Point::Running { tool: call.tool.as_str(), call: &call.id.to_string() });
+        let mut again = false;
+        let ran = match self.registry().entry(&call.tool).cloned() {
+            None => {
+                let failure = Failure::logical(format!("there is no tool `{}`", call.tool));
+                Ran::failed(failure, CallStatus::Failed, None)
+            }
+            Some(tool) => {
+                let (name, id) = (call.tool.as_str(), call.id.to_string());
+                self.probe().reached(Point::Running { tool: name, call: &id });
                 // Whoever was stopped at this very point looks again: nothing lies between this and the handler.
                 if late() {
-                    return Err(Late(call));
+                    return not_started(call, &row);
                 }
-                self.run(handler, authorized, &call).await
+                let ran = run(&tool, authorized, self.secrets(), halt).await;
+                self.probe().reached(Point::Ran { tool: name, call: &id });
+                again = may_go_on(&tool, &ran, halt);
+                ran
             }
         };
-        Ok(Finished { call, outcome, row: ToolCall { status, ..row }, at: self.clock.now() })
-    }
-
-    async fn run(
-        &self,
-        handler: Arc<dyn Handler>,
-        authorized: Authorized<Call>,
-        call: &Call,
-    ) -> (Outcome, CallStatus) {
-        let (tool, id, spec) = (call.tool.to_string(), call.id.to_string(), handler.spec().clone());
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the one place that calls a handler; a task of its own keeps a panic in"
-        )]
-        let running = tokio::spawn(async move { handler.call(authorized).await });
-        let (outcome, status) = match tokio::time::timeout(spec.timeout, running).await {
-            Ok(Ok(Ok(record))) => (Ok(record), CallStatus::Finished),
-            Ok(Ok(Err(failure))) => (Err(failure), CallStatus::Failed),
-            // It may have done some of its work, or may still be at it.
-            unclear => {
-                let why = match unclear {
-                    Err(_elapsed) => format!("`{tool}` took longer than {} s", spec.timeout.as_secs()),
-                    Ok(_panicked) => format!("`{tool}` broke down; this is a bug in it"),
-                };
-                let status = if spec.may_run_again() { CallStatus::Failed } else { CallStatus::Unknown };
-                (Err(Failure::environmental(why)), status)
-            }
-        };
-        self.probe.reached(Point::Ran { tool: &tool, call: &id });
-        (outcome, status)
+        let Ran { returned: Returned { outcome, artifacts, used }, status, rating } = ran;
+        let row = ToolCall { status, ..row };
+        Ok(Finished { call, outcome, artifacts, used, rating, row, at: self.clock().now(), again })
     }
 }
 
-/// On whose behalf a call is asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct Asker<'a> {
-    pub principal: &'a domain::principal::Principal,
-    pub trust: Trust,
-    pub allowed: &'a [String],
-    pub request: &'a Text,
-    /// Of the person whose words the chain carries.
-    pub salt: &'a Salt,
+/// How a handler that did not return ended.
+enum Broke {
+    TooLong(Duration),
+    Halted,
+    Panicked,
+}
+
+async fn run(tool: &Entry, authorized: Authorized<Call>, secrets: &Secrets, halt: &Stop) -> Ran {
+    let mut args = tool.whole(&authorized.call().args);
+    // Only what the registration fixed is filled in: a placeholder that a caller wrote is text.
+    for (name, fixed) in &tool.fixed {
+        let mut filled = fixed.clone();
+        if let Err(failure) = secrets.fill(&mut filled) {
+            return Ran::failed(failure, CallStatus::Failed, None);
+        }
+        if let Some(argument) = args.get_mut(name) {
+            *argument = filled;
+        }
+    }
+    let timeout = authorized.at_most.map_or(tool.spec.timeout, |most| most.min(tool.spec.timeout));
+    match called(tool, authorized.with_args(args), timeout, halt).await {
+        Ok(returned) => judged(tool, returned, secrets),
+        // It may have done some of its work, or may still be at it.
+        Err(broke) => {
+            let id = &tool.spec.id;
+            let (why, rating) = match broke {
+                Broke::TooLong(limit) => (format!("`{id}` took longer than {limit:?}"), None),
+                Broke::Halted => (format!("`{id}` was stopped by a halt while it ran"), None),
+                Broke::Panicked => (format!("`{id}` broke down; this is a bug in it"), within(false)),
+            };
+            let again = tool.spec.may_run_again();
+            let status = if again { CallStatus::Failed } else { CallStatus::Unknown };
+            Ran::failed(Failure::environmental(why), status, rating)
+        }
+    }
+}
+
+/// The one place that calls a handler.
+async fn called(
+    tool: &Entry,
+    authorized: Authorized<Call>,
+    timeout: Duration,
+    halt: &Stop,
+) -> Result<Returned, Broke> {
+    let (handler, stop) = (Arc::clone(&tool.handler), authorized.stop().clone());
+    #[expect(clippy::disallowed_methods, reason = "a task of its own keeps a panic in")]
+    let running = tokio::spawn(async move { handler.call(authorized).await });
+    let mut running = Left { handler: running, stop: stop.clone() };
+    let broke = tokio::select! {
+        done = &mut running.handler => return done.map_err(|_panicked| Broke::Panicked),
+        () = tokio::time::sleep(timeout) => Broke::TooLong(timeout),
+        () = asked(halt) => Broke::Halted,
+    };
+    stop.now();
+    // Whoever listens gets a moment to end with a clear answer.
+    match tokio::time::timeout(STOPPING, &mut running.handler).await {
+        Ok(done) => done.map_err(|_panicked| Broke::Panicked),
+        Err(_elapsed) => Err(broke),
+    }
+}
+
+/// A handler that nobody waits for any more is told so.
+struct Left {
+    handler: tokio::task::JoinHandle<Returned>,
+    stop: Stop,
+}
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        self.stop.now();
+        self.handler.abort();
+    }
+}
+
+async fn asked(halt: &Stop) {
+    while !halt.is_asked() {
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// What a handler returned, as far as it may be: no secret in it, not too much of it, and in the form it promised.
+fn judged(tool: &Entry, returned: Returned, secrets: &Secrets) -> Ran {
+    let Returned { outcome, artifacts, used } = secrets.redact(returned);
+    let record = match outcome {
+        Ok(record) => record,
+        Err(failure) => {
+            let message = shortened(failure.message);
+            let outcome = Err(Failure { message, ..failure });
+            return Ran {
+                returned: Returned { outcome, artifacts, used },
+                status: CallStatus::Failed,
+                rating: None,
+            };
+        }
+    };
+    let (id, most) = (&tool.spec.id, tool.spec.output_bytes);
+    let wrong = if exceeds(&record, most) {
+        Err(format!("`{id}` returned more than {most} bytes; it has run, and its result is not kept"))
+    } else {
+        let wrong = |why| format!("`{id}` returned what its schema forbids; it has run: {why}");
+        tool.returns(&record).map_err(wrong)
+    };
+    let rating = within(wrong.is_ok());
+    let status = if wrong.is_ok() { CallStatus::Finished } else { CallStatus::Failed };
+    let outcome = wrong.map(|()| record).map_err(|why| Failure::logical(shortened(why)));
+    Ran { returned: Returned { outcome, artifacts, used }, status, rating }
+}
+
+/// The part of a rating that is known at once: was the output what it should be?
+fn within(expected: bool) -> Option<Ratio> {
+    Ratio::new(if expected { 1.0 } else { 0.0 }).ok()
+}
+
+fn shortened(message: String) -> String {
+    if message.len() <= FAILURE_BYTES {
+        return message;
+    }
+    let mut end = FAILURE_BYTES;
+    while !message.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}…", message.get(..end).unwrap_or_default())
+}
+
+/// Whether a value is longer than this, without writing it down.
+fn exceeds(value: &Value, most: usize) -> bool {
+    struct Room(usize);
+    impl std::io::Write for Room {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::FileTooLarge)?;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    serde_json::to_writer(Room(most), value).is_err()
 }
 
 impl Finished {
@@ -160,10 +257,22 @@ impl Finished {
             call.tool
         );
         let row = ToolCall { status: CallStatus::Unknown, ..row };
-        Self { call, outcome: Err(Failure::environmental(why)), row, at }
+        let outcome = Err(Failure::environmental(why));
+        Self { call, outcome, artifacts: Vec::new(), used: None, rating: None, row, at, again: false }
     }
 
-    /// Puts what came of the call into the batch.
+    #[must_use]
+    pub const fn status(&self) -> CallStatus {
+        self.row.status
+    }
+
+    /// Whether it was stopped, did no harm, and can be asked for again: then nothing is to be recorded of it yet.
+    #[must_use]
+    pub const fn goes_on(&self) -> bool {
+        self.again
+    }
+
+    /// Puts what came of the call into the batch, and settles its budgets.
     ///
     /// # Errors
     /// If the outcome has no canonical form.
@@ -171,12 +280,32 @@ impl Finished {
         let status = self.row.status;
         let kind = format!("call.{}", status.name());
         let output = Blob::personal(canonical::bytes(&self.outcome)?, context.salt).hash;
-        let duration = self.at.since(self.row.timestamp);
-        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        let row =
-            ToolCall { status, output: Some(output), duration_ms: Some(duration_ms), ..self.row.clone() };
-        let detail =
+        let took = self.at.since(self.row.timestamp);
+        let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        let mut artifacts = None;
+        if !self.artifacts.is_empty() {
+            let list = Blob::personal(canonical::bytes(&self.artifacts)?, context.salt);
+            artifacts = Some(list.hash);
+            batch.put(&list);
+        }
+        let row = ToolCall {
+            status,
+            output: Some(output),
+            duration_ms: Some(duration_ms),
+            artifacts,
+            alignment_rating: self.rating,
+            ..self.row.clone()
+        };
+        let mut detail =
             json!({ "tool": row.tool_id, "task": row.task_id, "output": output, "duration_ms": duration_ms });
+        if let Some(detail) = detail.as_object_mut() {
+            detail.extend(artifacts.map(|artifacts| ("artifacts".to_owned(), json!(artifacts))));
+            detail.extend(self.rating.map(|rating| ("rating".to_owned(), json!(rating.get()))));
+        }
+        // Nobody knows what an unknown one used: then it is all that it held.
+        if status != CallStatus::Unknown {
+            Reservation::read(self.row.reserved.as_deref()).settle(took, self.used, batch);
+        }
         batch.put(&row).audit(entry(&row, &kind, context.trust, self.at, detail));
         Ok(())
     }

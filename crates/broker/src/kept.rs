@@ -5,11 +5,13 @@ use domain::call::Call;
 use domain::id::VpolId;
 use domain::principal::Principal;
 use domain::source::{Source, Text};
-use domain::{By, Digest, Trust};
+use domain::{By, Digest, Tier, Trust};
 use policy::vpol::Vpol;
 use serde::{Deserialize, Serialize};
 
-use crate::decide::{Decision, Facts, decide};
+use crate::access::Switch;
+use crate::budget::Exhausted;
+use crate::decide::{DataLevel, Decision, Facts, decide};
 use crate::tool::ToolSpec;
 
 /// The facts of one decision. What is large or shared is named by its digest and kept as a body of its own.
@@ -18,13 +20,32 @@ pub struct MadeFrom {
     pub call: Call,
     /// What the registry knew of the tool; nothing if there was no such tool.
     pub tool: Option<Digest>,
-    /// What the tool itself said of the arguments' form.
+    #[serde(default)]
+    pub switch: Switch,
+    /// What the tool's schema, and the tool itself, said of the arguments' form.
     pub form: Result<(), String>,
+    /// What this very call could do.
+    #[serde(default = "least")]
+    pub tier: Tier,
+    #[serde(default)]
+    pub agent: String,
     pub principal: Principal,
     pub trust: Trust,
+    #[serde(default)]
+    pub roles: Vec<String>,
     pub allowed: Vec<String>,
+    #[serde(default)]
+    pub credentials: Vec<String>,
+    #[serde(default)]
+    pub needs: Vec<String>,
+    #[serde(default)]
+    pub data: DataLevel,
     /// Its rules are a body of their own; nothing if nobody knew a policy of this id.
     pub vpol: Option<VpolId>,
+    #[serde(default)]
+    pub exhausted: Option<Exhausted>,
+    #[serde(default)]
+    pub leaks: Option<String>,
     /// What the chain began with, and whose words that were.
     pub request: Digest,
     pub source: Source,
@@ -38,14 +59,27 @@ impl MadeFrom {
         decide(&Facts {
             call: &self.call,
             tool,
+            switch: self.switch,
             form: self.form.as_ref().map(|&()| ()).map_err(String::as_str),
+            tier: self.tier,
+            agent: &self.agent,
             principal: &self.principal,
             trust: self.trust,
+            roles: &self.roles,
             allowed: &self.allowed,
+            credentials: &self.credentials,
+            needs: &self.needs,
+            data: self.data,
             vpol,
+            exhausted: self.exhausted.as_ref(),
+            leaks: self.leaks.as_deref(),
             request: &Text::new(request, self.source.clone()),
         })
     }
+}
+
+const fn least() -> Tier {
+    Tier::ReadOnly
 }
 
 /// What stands in the body that a call's row names as its decision.

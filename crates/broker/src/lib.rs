@@ -20,7 +20,7 @@
 //! ```compile_fail,E0451
 //! # use broker::Authorized; use domain::{Time, call::Call}; use ledger::records::ToolCall;
 //! fn forge(call: Call, row: ToolCall, not_after: Time) -> Authorized<Call> {
-//!     Authorized { call, row, not_after } // its fields are private
+//!     Authorized { call, row, not_after, at_most: None, stop: Default::default() } // its fields are private
 //! }
 //! ```
 //! ```compile_fail,E0308
@@ -51,13 +51,14 @@
 //! ```compile_fail,E0451
 //! # use broker::{Decision, Ruled}; use domain::{Digest, call::Call}; use ledger::records::Blob;
 //! fn overrule(call: Call, decision: Decision, input: Digest, record: Digest, bodies: Vec<Blob>) -> Ruled {
-//!     Ruled { call, decision, input, record, bodies } // a decision of one's own, or about another call
+//!     let reservation = Default::default();
+//!     Ruled { call, decision, input, record, bodies, reservation, at_most: None, exhausted: false } // a decision of one's own
 //! }
 //! ```
 //! The same shapes, used as they are meant, compile:
 //! ```
-//! # use broker::{Authorized, Handler, NotCovered, Pending}; use domain::{Time, call::{Call, Outcome}}; use ledger::Receipt;
-//! async fn proper(handler: &dyn Handler, pending: Pending, receipt: &Receipt, until: Time) -> Result<Outcome, NotCovered> {
+//! # use broker::{Authorized, Handler, NotCovered, Pending, Returned}; use domain::{Time, call::Call}; use ledger::Receipt;
+//! async fn proper(handler: &dyn Handler, pending: Pending, receipt: &Receipt, until: Time) -> Result<Returned, NotCovered> {
 //!     let authorized: Authorized<Call> = pending.authorize(receipt, until)?;
 //!     Ok(handler.call(authorized).await)
 //! }
@@ -66,14 +67,31 @@
 //! It does not decide who somebody is (`policy`), does not know what a tool does (`tools`), and writes nothing by
 //! itself: it puts records into the batch it is given.
 
+pub mod access;
+pub mod alias;
+mod broker;
+pub mod budget;
 pub mod decide;
 mod door;
+pub mod episode;
 mod execute;
 mod kept;
+mod registration;
+mod registry;
+mod returned;
+mod schema;
+pub mod secrets;
 mod tool;
 
-pub use decide::{Answer, Decision, Facts, Layer, Word};
+pub use broker::{Asker, Broker, Moment};
+pub use decide::{Answer, DataLevel, Decision, Facts, Layer, Word};
 pub use door::{Authorized, Context, NotCovered, Pending, Prepared, Refused, Ruled};
-pub use execute::{Asker, Broker, Finished, Late};
+pub use execute::{Finished, Late};
 pub use kept::{Decided, MadeFrom};
-pub use tool::{Handler, Level, Registry, ToolSpec};
+pub use registration::Registration;
+pub use registry::{NotRegistered, Registry};
+pub use returned::{Artifact, Returned, Used};
+pub use tool::{
+    Author, Category, Cost, DataClass, ExecutionMode, Handler, HandlerType, Level, Reach, ToolSpec,
+    ValidationMode,
+};

@@ -70,6 +70,20 @@ pub(crate) enum Command {
         /// A task or an event; any unique beginning of its id
         id: Option<String>,
     },
+    /// The tools: what there is, what is on, and a call by your own hand
+    #[command(subcommand, after_help = "Example:\n  regent tools call hash path=README.md")]
+    Tools(Tools),
+    /// What the broker would say to a model's calls: episodes in, decisions out
+    #[command(
+        after_help = "Example:\n  echo '{\"id\":1,\"request\":\"read notes.txt\",\"tools\":[{\"name\":\"read\",\"tier\":\"read_only\",\"input_schema\":{\"properties\":{\"path\":{}}}}],\"steps\":[{\"tool\":\"read\",\"args\":{\"path\":\"notes.txt\"}}]}' | regent authorize\n\nEach line is answered with {\"id\",\"steps\":[{\"tool\",\"decision\",\"layer\",\"reason\",\"provenance\"}]}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"
+    )]
+    Authorize,
+    /// Stop everything now: no call starts, what runs is stopped; until `resume-all`
+    #[command(after_help = "Example:\n  regent halt")]
+    Halt,
+    /// Lift a halt, and say what there is to go on with
+    #[command(after_help = "Example:\n  regent resume-all")]
+    ResumeAll,
     /// What ran and what waits
     #[command(subcommand, after_help = "Example:\n  regent tasks list")]
     Tasks(Tasks),
@@ -170,22 +184,78 @@ pub(crate) enum Command {
 impl Command {
     /// Whether it can leave work behind that `resume` goes on with.
     pub(crate) const fn works(&self) -> bool {
-        matches!(self, Self::Run { .. } | Self::Resume { .. })
+        matches!(self, Self::Run { .. } | Self::Resume { .. } | Self::Tools(Tools::Call { .. }))
     }
 
     /// Whether it is of use even where nobody knows where the house is.
     pub(crate) fn needs_no_house(&self) -> bool {
         match self {
             Self::Explain { what } => runtime::Code::parse(what).is_some(),
-            Self::Completions { .. } => true,
+            Self::Completions { .. } | Self::Authorize => true,
             _ => false,
         }
     }
 
-    /// Whether it is of use even where the settings are wrong.
+    /// Whether it is of use even where the settings are wrong: it helps to put them right, or reads none.
     pub(crate) const fn helps(&self) -> bool {
-        matches!(self, Self::Explain { .. } | Self::Paths | Self::Doctor | Self::Completions { .. })
+        matches!(
+            self,
+            Self::Explain { .. } | Self::Paths | Self::Doctor | Self::Completions { .. } | Self::Authorize
+        )
     }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Tools {
+    /// Every tool, with its tier, its level and whether it is on
+    #[command(after_help = "Example:\n  regent tools list")]
+    List,
+    /// Everything that is known of one tool
+    #[command(after_help = "Example:\n  regent tools show write_file\n  regent tools show file:read --json")]
+    Show {
+        /// Its id, or another name it is known by
+        tool: String,
+    },
+    /// Switch a tool on
+    #[command(after_help = "Example:\n  regent tools enable write_file")]
+    Enable { tool: String },
+    /// Switch a tool off; nobody can use it then
+    #[command(after_help = "Example:\n  regent tools disable write_file")]
+    Disable { tool: String },
+    /// Set how much a tool is watched: 0 (every call reviewed) to 4 (none)
+    #[command(after_help = "Example:\n  regent tools level write_file 0")]
+    Level {
+        tool: String,
+        #[arg(value_parser = clap::value_parser!(u8).range(0..=4))]
+        level: u8,
+    },
+    /// Register a tool from a JSON file, or change one that was; it starts at level 0
+    #[command(
+        after_help = "Example:\n  echo '{\"tool_id\":\"notes_read\",\"description\":\"reads the notes\",\"handler_config\":{\"function\":\"read_file\",\"fixed\":{\"path\":\"NOTES.md\"}}}' | regent tools add -\n\nAll fields: docs/broker.md"
+    )]
+    Add {
+        /// The file, or `-` for standard input
+        file: String,
+    },
+    /// Take a registered tool out again
+    #[command(after_help = "Example:\n  regent tools remove notes_read")]
+    Remove { tool: String },
+    /// Call a tool yourself, here, through the same door as any agent
+    #[command(
+        after_help = "Example:\n  regent tools call find_files 'extensions=[\"rs\"]' limit=3\n  regent tools call write_file path=hello.txt content=hello\n  regent tools call delete_file path=hello.txt --yes\n  regent tools call calc --args '{\"expression\": \"19.99 * 3\"}'"
+    )]
+    Call {
+        tool: String,
+        /// Arguments as name=value
+        #[arg(value_name = "NAME=VALUE")]
+        args: Vec<String>,
+        /// All arguments as one JSON object
+        #[arg(long = "args", value_name = "JSON", conflicts_with = "args")]
+        json_args: Option<String>,
+        /// Say yes to exactly this call, where a person is asked
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -40,6 +40,7 @@ fn wrap(store: Arc<dyn Store>) -> Arc<dyn Store> {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "only in builds for the kill test")]
 fn probe() -> Arc<dyn Probe> {
     match setting("socket").and_then(|path| UnixStream::connect(path).ok()) {
         Some(stream) => Arc::new(Asked { stream: Mutex::new(BufReader::new(stream)) }),

@@ -28,6 +28,8 @@ use show::{Screen, problem};
 
 /// What a shell expects after Ctrl-C.
 const INTERRUPTED: u8 = 130;
+/// How long a command that was interrupted may take to end.
+const STOPPING: std::time::Duration = std::time::Duration::from_secs(2);
 
 fn main() -> ExitCode {
     let surroundings = Surroundings::read();
@@ -63,20 +65,30 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
     let works = args.command.works();
     // Never dropped: closing the database would cost every command a checkpoint, and what is durable needs no
     // closing. The next process finds the log beside the database and goes on from there, as after a crash.
-    let app: &'static App = Box::leak(Box::new(App::new(parts(house, settings, mistakes))));
+    let app: &'static App = Box::leak(Box::new(App::new(parts(house, settings, mistakes, surroundings))));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Problem::new(Code::INTERNAL, format!("the runtime does not start: {error}")))?;
     let done = runtime.block_on(async {
+        let mut command = std::pin::pin!(commands::dispatch(args.command, app, &screen, surroundings));
         tokio::select! {
             biased; // it listens for signals before it does anything
             () = interrupted() => {
+                if works {
+                    // What runs is told, and may say how far it came; whoever cannot wait asks a second time.
+                    app.stop();
+                    tokio::select! {
+                        () = interrupted() => {}
+                        () = tokio::time::sleep(STOPPING) => {}
+                        _ = &mut command => {}
+                    }
+                }
                 let how = if works { "; regent resume goes on" } else { "" };
                 screen.note(&format!("interrupted: what was done is saved{how}"));
                 Ok(INTERRUPTED)
             }
-            done = commands::dispatch(args.command, app, &screen, surroundings) => done,
+            done = &mut command => done,
         }
     });
     tell(app, &screen);
@@ -102,7 +114,7 @@ fn tell(app: &App, screen: &Screen) {
     }
 }
 
-fn parts(house: House, settings: Settings, mistakes: Vec<String>) -> Parts {
+fn parts(house: House, settings: Settings, mistakes: Vec<String>, surroundings: &Surroundings) -> Parts {
     let ids: Arc<dyn IdSource> = Arc::new(OsIds);
     let hooks = hooks();
     let zone = match settings.get("time.zone") {
@@ -119,9 +131,11 @@ fn parts(house: House, settings: Settings, mistakes: Vec<String>) -> Parts {
         wrap: hooks.wrap,
         root: std::sync::OnceLock::new(),
         upgraded: std::sync::OnceLock::new(),
+        tools_off: surroundings.variable("REGENT_TOOLS_OFF").unwrap_or_default().into(),
     });
     let (probe, pace) = (hooks.probe, hooks.pace);
-    Parts { house, settings, mistakes, host, clock, ids, probe, zone, pace }
+    let provider = Arc::new(llm::Reflex);
+    Parts { house, settings, mistakes, host, clock, ids, probe, zone, pace, provider }
 }
 
 /// What a build for tests puts between the parts. In the product: nothing.

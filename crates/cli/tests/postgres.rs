@@ -100,7 +100,7 @@ fn a_request_is_answered_and_everything_about_it_is_on_record() {
         assert!(why.stdout.contains("find_files"), "{why}");
         house.regent(&["audit", "verify"]).run().succeeds();
         let doctor = house.regent(&["doctor"]).run().succeeds();
-        for word in ["PostgreSQL 1", "schema 3", vectors, "postgres://regent:***@", "fsync = off"] {
+        for word in ["PostgreSQL 1", "schema 4", vectors, "postgres://regent:***@", "fsync = off"] {
             assert!(doctor.stdout.contains(word), "`{word}` is missing\n{doctor}");
         }
         house.regent(&["tick"]).run().succeeds();
@@ -108,7 +108,7 @@ fn a_request_is_answered_and_everything_about_it_is_on_record() {
         if flavour == Flavour::Vector {
             server.run_at(&house.url, "CREATE EXTENSION vector SCHEMA public").expect("create");
             let doctor = house.regent(&["doctor"]).run().succeeds();
-            assert!(doctor.stdout.contains("schema 3, pgvector 0."), "{doctor}");
+            assert!(doctor.stdout.contains("schema 4, pgvector 0."), "{doctor}");
         }
     }
 }

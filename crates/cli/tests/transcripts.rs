@@ -1,5 +1,5 @@
 //! Transcripts: what a new user types, and what the program answers. Each has a house of its own; the workspace is
-//! `cmd/workspace`. `TRYCMD=overwrite cargo test -p cli --test transcripts` writes the answers anew; ids and times
+//! `cmd/workspace`, and for what writes `cmd/tools.in`. `TRYCMD=overwrite cargo test -p cli --test transcripts` writes the answers anew; ids and times
 //! are `[..]` there and have to be put back.
 
 #![expect(
@@ -19,6 +19,8 @@ fn play(name: &str) {
     let path = std::env::var("PATH").expect("a path");
     let text = |path: &Path| path.to_str().expect("the path of a temporary folder is text").to_owned();
 
+    // A run that was cut off may have left what this one makes.
+    drop(std::fs::remove_dir_all("tests/cmd/tools.in/made"));
     let cases = trycmd::TestCases::new();
     cases.case(format!("tests/cmd/{name}.trycmd"));
     cases.register_bin("regent", program).register_bin("sh", Path::new("/bin/sh"));
@@ -57,6 +59,8 @@ transcripts! {
     settings_and_paths = "settings";
     events_from_elsewhere = "events";
     mistakes = "mistakes";
+    the_broker_as_a_filter = "authorize";
+    tools_by_ones_own_hand = "tools";
     help = "help";
 }
 

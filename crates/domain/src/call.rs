@@ -65,6 +65,8 @@ pub enum Chooser {
     Rule,
     /// A language model, which may have been talked into it.
     Model,
+    /// The owner's own hand, without an agent in between; `confirmed` if they have said yes to this very call.
+    Owner { confirmed: bool },
 }
 
 /// One use of one tool, as it is asked for. What may be done with it is the broker's word.
@@ -87,23 +89,34 @@ pub enum FailureClass {
     Logical,
     /// The world refused: missing file, permission, time-out.
     Environmental,
+    /// Authority said no, or wants a person's word. It did not run.
+    Refused,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     pub class: FailureClass,
     pub message: String,
+    /// What would be allowed instead, where somebody knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instead: Vec<String>,
 }
 
 impl Failure {
     #[must_use]
     pub fn environmental(message: impl Into<String>) -> Self {
-        Self { class: FailureClass::Environmental, message: message.into() }
+        Self { class: FailureClass::Environmental, message: message.into(), instead: Vec::new() }
     }
 
     #[must_use]
     pub fn logical(message: impl Into<String>) -> Self {
-        Self { class: FailureClass::Logical, message: message.into() }
+        Self { class: FailureClass::Logical, message: message.into(), instead: Vec::new() }
+    }
+
+    /// A denial teaches: it says why, and what would be allowed instead.
+    #[must_use]
+    pub fn refused(message: impl Into<String>, instead: Vec<String>) -> Self {
+        Self { class: FailureClass::Refused, message: message.into(), instead }
     }
 }
 

@@ -27,6 +27,7 @@ pub mod task;
 pub mod tier;
 pub mod time;
 pub mod trust;
+pub mod unseen;
 
 pub use by::By;
 pub use digest::Digest;
@@ -37,3 +38,4 @@ pub use tags::Tags;
 pub use tier::Tier;
 pub use time::{Clock, Time};
 pub use trust::Trust;
+pub use unseen::is_unseen;

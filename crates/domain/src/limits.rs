@@ -16,6 +16,30 @@ pub const FOUND_FILES: usize = 1_000;
 pub const READ_BYTES: usize = 1024 * 1024;
 /// Matching lines that one call returns; it counts them all.
 pub const MATCHING_LINES: usize = 1_000;
+/// What is kept of the result of one call.
+pub const OUTPUT_BYTES: usize = 50 * 1024 * 1024;
+/// What is kept of the reason why a call failed.
+pub const FAILURE_BYTES: usize = 4 * 1024;
+/// How long a call that is to stop may take to say how far it came.
+pub const STOPPING: Duration = Duration::from_millis(300);
+/// Calls of one task, unless the owner sets another budget.
+pub const TASK_CALLS: u64 = 1_000;
+/// A text that one `write_file` or `edit_file` call writes or changes.
+pub const WRITE_BYTES: usize = 10 * 1024 * 1024;
+/// What the record of a write shows of its diff.
+pub const DIFF_BYTES: usize = 16 * 1024;
+/// A file up to this size is digested before `delete_file` deletes it.
+pub const DELETED_DIGEST_BYTES: u64 = 100 * 1024 * 1024;
+/// A CSV or JSON file that a table tool looks through.
+pub const TABLE_BYTES: u64 = 100 * 1024 * 1024;
+/// Columns of one table.
+pub const TABLE_COLUMNS: usize = 1_000;
+/// Different values that `table_groups` keeps apart.
+pub const TABLE_GROUPS: usize = 100_000;
+/// Groups that one `table_groups` call returns; it counts them all.
+pub const LISTED_GROUPS: usize = 1_000;
+/// One expression for `calc`.
+pub const CALC_BYTES: usize = 4 * 1024;
 /// How long a call may start after it was authorised.
 pub const AUTHORISATION: Duration = Duration::from_secs(30);
 /// How long one file tool may run.

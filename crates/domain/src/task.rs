@@ -63,6 +63,10 @@ pub enum Cause {
     Refused,
     /// The work failed, or too much of it is unmet.
     Failed,
+    /// It went round in circles.
+    Loop,
+    /// A budget is used up.
+    Exhausted,
 }
 
 /// What the person gets, and how far it can be relied on.

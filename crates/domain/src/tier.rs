@@ -25,6 +25,17 @@ pub enum RiskLevel {
     Critical,
 }
 
+impl RiskLevel {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Critical => "critical",
+        }
+    }
+}
+
 impl Tier {
     pub const ALL: [Self; 4] = [Self::ReadOnly, Self::WriteSafe, Self::WriteDestructive, Self::Admin];
 

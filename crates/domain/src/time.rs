@@ -56,6 +56,12 @@ impl Time {
         self.stamp().to_zoned(zone.clone()).strftime("%H:%M:%S").to_string()
     }
 
+    /// `2026-11-03`, in the given zone.
+    #[must_use]
+    pub fn date(self, zone: &jiff::tz::TimeZone) -> String {
+        self.stamp().to_zoned(zone.clone()).strftime("%Y-%m-%d").to_string()
+    }
+
     /// `3 Nov 2026 14:21:07`, in the given zone.
     #[must_use]
     pub fn date_time(self, zone: &jiff::tz::TimeZone) -> String {

@@ -20,8 +20,9 @@ pub fn judge(criterion: &Criterion, evidence: &[Evidence]) -> Verdict {
 /// From typed tool errors: if the last call failed, its own class; else the approach was wrong.
 fn class(evidence: &[Evidence]) -> FailureClass {
     match evidence.last().map(|last| &last.outcome) {
-        Some(Err(failure)) => failure.class,
-        Some(Ok(_)) | None => FailureClass::Logical,
+        Some(Err(failure)) if failure.class == FailureClass::Environmental => FailureClass::Environmental,
+        // What authority refuses was the wrong approach.
+        Some(Err(_) | Ok(_)) | None => FailureClass::Logical,
     }
 }
 

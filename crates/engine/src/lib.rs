@@ -5,14 +5,14 @@
 //!
 //! The roles of the control loop (perceiver, planner, executor, validators, solver) are modules of one
 //! machine. They hold no handle on each other: a role returns, the fold hands on, and every message is
-//! part of the step it was said in. What is not here yet: corrections, replanning by gradient, budgets.
+//! part of the step it was said in. What is not here yet: corrections, replanning by gradient.
 //!
 //! Start reading at [`task::Task::handle`].
 
 /// The number of the deciding code of this crate; every step names it. A test
 /// (`the_deciding_code_is_what_its_number_says`) fails when that code changes; raise the number if a journal can fold to
 /// anything else.
-pub const RULES: u32 = 1;
+pub const RULES: u32 = 2;
 
 pub mod check;
 pub mod plan;

@@ -9,7 +9,7 @@ use domain::Time;
 use ledger::query::Query;
 use ledger::store::StoreError;
 use ledger::table::{Column, Table};
-use ledger::value::{Kind, Ref, Value};
+use ledger::value::{Kind, Real, Ref, Value};
 
 use crate::sql;
 
@@ -17,9 +17,14 @@ const SEPARATOR: u8 = 0x1f;
 
 /// One row with two values: all rows of the answer, packed, and how many there are.
 pub(crate) fn select(query: &Query) -> (String, Vec<&Value>) {
-    let cell = |column: &Column| match is_long(column) {
-        true => format!("octet_length(\"{}\"), '\u{1f}'", column.name),
-        false => format!("CAST(\"{}\" AS INTEGER), '\u{1f}'", column.name),
+    let cell = |Column { name, kind, .. }: &Column| {
+        let cell = match kind {
+            Kind::Text | Kind::Bytes => format!("octet_length(\"{name}\")"),
+            // As it is in SQL text: with as many digits as it takes to be the same number again.
+            Kind::Real => format!("nullif(quote(CAST(\"{name}\" AS REAL)), 'NULL')"),
+            Kind::Int | Kind::Time | Kind::Seq => format!("CAST(\"{name}\" AS INTEGER)"),
+        };
+        format!("{cell}, '\u{1f}'")
     };
     let contents = query.table.columns.iter().filter(|column| is_long(column));
     let parts =
@@ -70,8 +75,12 @@ fn number<'a>(column: &Column, text: &[u8]) -> Option<Ref<'a>> {
     if text.is_empty() {
         return Some(Ref::Null);
     }
-    let number: i64 = std::str::from_utf8(text).ok()?.parse().ok()?;
-    Some(if column.kind == Kind::Time { Ref::Time(Time::from_micros(number)) } else { Ref::Int(number) })
+    let text = std::str::from_utf8(text).ok()?;
+    Some(match column.kind {
+        Kind::Real => Ref::Real(Real(text.parse().ok()?)),
+        Kind::Time => Ref::Time(Time::from_micros(text.parse().ok()?)),
+        Kind::Int | Kind::Seq | Kind::Text | Kind::Bytes => Ref::Int(text.parse().ok()?),
+    })
 }
 
 /// A text that is none is shown as the bytes that it is: whoever looks sees that it does not belong there.

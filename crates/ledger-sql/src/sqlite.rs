@@ -18,7 +18,7 @@ use ledger::batch::Batch;
 use ledger::query::Query;
 use ledger::store::{Applied, Described, Snapshot, Store, StoreError, Tx, any_written, apply};
 use ledger::table::Table;
-use ledger::value::{Kind, Ref, Row, Value};
+use ledger::value::{Kind, Real, Ref, Row, Value};
 use sqlx::sqlite::{
     SqliteArguments, SqliteConnectOptions, SqliteConnection, SqlitePool, SqlitePoolOptions, SqliteRow,
     SqliteSynchronous,
@@ -36,10 +36,11 @@ const DIALECT: sql::Dialect = sql::Dialect::Sqlite;
 const APPLICATION_ID: i64 = 0x5247_4E54;
 
 /// Forward only. The schema's number is the count of these that have run.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../migrations/sqlite/0001_first_walk.sql"),
     include_str!("../migrations/sqlite/0002_the_ground.sql"),
     include_str!("../migrations/sqlite/0003_the_stranger.sql"),
+    include_str!("../migrations/sqlite/0004_the_broker.sql"),
 ];
 
 /// How long to wait for another process that is writing.
@@ -316,6 +317,7 @@ fn bind<'q>(statement: Bound<'q>, value: &Value) -> Bound<'q> {
     match value {
         Value::Null => statement.bind(None::<i64>),
         Value::Int(number) => statement.bind(*number),
+        Value::Real(number) => statement.bind(number.0),
         Value::Text(text) => statement.bind(text.clone()),
         Value::Bytes(bytes) => statement.bind(bytes.clone()),
         Value::Time(time) => statement.bind(time.micros()),
@@ -330,6 +332,7 @@ fn decode(table: &'static Table, row: &SqliteRow) -> Result<Row, StoreError> {
     let cell = |(at, column): (usize, &ledger::table::Column)| -> Result<Value, sqlx::Error> {
         Ok(match column.kind {
             Kind::Int | Kind::Seq => row.try_get::<Option<i64>, _>(at)?.map(Value::Int),
+            Kind::Real => row.try_get::<Option<f64>, _>(at)?.map(|number| Value::Real(Real(number))),
             Kind::Time => {
                 row.try_get::<Option<i64>, _>(at)?.map(|micros| Value::Time(Time::from_micros(micros)))
             }

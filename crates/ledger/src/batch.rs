@@ -7,6 +7,7 @@ use domain::id::{BatchId, NodeId};
 
 use crate::chain::Entry;
 use crate::records::Lease;
+use crate::spend::Spend;
 use crate::table::{Erasable, Record, Table};
 use crate::value::{Cell, Row, Value};
 
@@ -43,6 +44,8 @@ pub enum Refusal {
     Fenced { subject: String, expected: u64, found: u64 },
     #[error("`{table}` already holds a row with this key")]
     Duplicate { table: &'static str },
+    #[error("the budget `{account}` ({unit}) is used up: {used} of {limit}")]
+    Exhausted { account: String, unit: String, limit: u64, used: u64 },
     #[error("the audit's tail was changed outside the program")]
     TailMoved,
     #[error("this database was begun by another house ({stream})")]
@@ -74,7 +77,7 @@ pub(crate) struct Erasure {
     pub(crate) values: Vec<Value>,
 }
 
-/// Records, erasures, audit entries and conditions. Only ever added to: who was told that their record is in a
+/// Records, erasures, audit entries, what is spent, and conditions. Only ever added to: who was told that their record is in a
 /// batch can rely on it (INVARIANT (batch-grows)).
 #[derive(Debug)]
 pub struct Batch {
@@ -87,6 +90,7 @@ pub struct Batch {
     pub(crate) audit: Vec<Entry>,
     pub(crate) fences: Vec<Fence>,
     pub(crate) expects: Vec<Expect>,
+    pub(crate) spends: Vec<Spend>,
     pub(crate) ends_epoch: bool,
 }
 
@@ -102,6 +106,7 @@ impl Batch {
             audit: Vec::new(),
             fences: Vec::new(),
             expects: Vec::new(),
+            spends: Vec::new(),
             ends_epoch: false,
         }
     }
@@ -199,6 +204,14 @@ impl Batch {
         self.expects.push(Expect::LeaseIs { subject: subject.into(), lease });
         self
     }
+
+    /// Takes from a budget, or gives back where the amount is negative. What all batches before this one have spent
+    /// counts, whoever handed them in; a batch that is refused or was written before spends nothing. The row that comes
+    /// of it is written last: it stands, should the batch put one for the same budget, too.
+    pub fn spend(&mut self, spend: Spend) -> &mut Self {
+        self.spends.push(spend);
+        self
+    }
 }
 
 /// For mutants and whoever watches them: nobody else looks into a batch or makes a second one of it.
@@ -214,6 +227,11 @@ impl Batch {
         &self.expects
     }
 
+    #[must_use]
+    pub fn spends(&self) -> &[Spend] {
+        &self.spends
+    }
+
     pub(crate) fn again(&self) -> Self {
         Self {
             id: self.id,
@@ -224,6 +242,7 @@ impl Batch {
             audit: self.audit.clone(),
             fences: self.fences.clone(),
             expects: self.expects.clone(),
+            spends: self.spends.clone(),
             ends_epoch: self.ends_epoch,
         }
     }

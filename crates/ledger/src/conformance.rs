@@ -1,6 +1,8 @@
 //! What every store must do. `ledger` runs it on the in-memory store, `ledger-sql` on each database.
 
 #![expect(clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "this is a test suite")]
+pub mod spending;
+
 use std::sync::Arc;
 
 use domain::call::ToolId;
@@ -15,10 +17,10 @@ use domain::{Digest, Time, Trust};
 
 use crate::chain::{Fault, MemoryVault, Pinned, Vault, Word};
 use crate::records::{
-    Access, AgentTask, AuditEntry, AuditHead, Blob, CallStatus, Duty, Entity, EntityKind, Event, Identity,
-    Lease, Origin, Place, Reason, Salt, SaltBytes, TaskStep, ToolCall, Vpol, Watermark,
+    Access, AgentTask, AuditEntry, AuditHead, Blob, Budget, CallStatus, Duty, Entity, EntityKind, Event,
+    Halt, Identity, Lease, Origin, Place, Reason, Salt, SaltBytes, TaskStep, Tool, ToolCall, Vpol, Watermark,
 };
-use crate::value::{Ref, Row, Seq};
+use crate::value::{Ratio, Ref, Row, Seq};
 use crate::{Batch, CommitError, Entry, Found, Ledger, Op, Refusal, Seal, Select, Store, Written};
 
 const STREAM: NodeId = NodeId::from_bits(1);
@@ -26,7 +28,7 @@ const STREAM: NodeId = NodeId::from_bits(1);
 /// Runs every case, each on a fresh store.
 pub async fn run<S: AsyncFn() -> Arc<dyn Store>>(fresh: S) {
     macro_rules! cases {
-        ($($case:ident),+ $(,)?) => {$(
+        ($($case:path),+ $(,)?) => {$(
             let store = fresh().await;
             $case(Ledger::start(Arc::clone(&store), seal(), Arc::new(Silent)), store).await;
         )+};
@@ -59,6 +61,16 @@ pub async fn run<S: AsyncFn() -> Arc<dyn Store>>(fresh: S) {
         in_a_group_an_erasure_takes_what_came_before_it_and_nothing_else,
         whoever_expects_a_row_is_refused_once_it_is_gone,
         whoever_expects_quiet_is_refused_once_anything_was_written,
+        spending::the_last_of_a_budget_is_spent_once,
+        spending::whoever_comes_at_once_shares_a_budget,
+        spending::a_budget_counts_to_its_limit_and_takes_back_to_nothing,
+        spending::whoever_may_not_spend_all_spends_nothing,
+        spending::the_same_batch_twice_spends_once,
+        spending::a_batch_that_is_refused_spends_nothing,
+        spending::a_budget_that_is_put_stands_in_its_turn,
+        spending::nothing_starts_between_a_halt_and_its_end,
+        spending::tools_are_replaced_and_taken_out,
+        spending::ratios_come_back_as_they_went_in,
     );
 }
 
@@ -662,9 +674,14 @@ async fn every_record_comes_back_as_it_went_in(ledger: Ledger, _: Arc<dyn Store>
         23: TaskStep { seq: Seq(Some(1)), task, n: 0, epoch: 1, body: Digest::ZERO, at: at(1) },
         24: ToolCall { id: CallId::from_bits(1), tool_id: "find_files".parse::<ToolId>().expect("id"), agent_id: "main".into(),
             task_id: task, r_tag: reason, o_tag: origin, vpol_id: vpol, status: CallStatus::Started, input: Digest::ZERO,
-            output: None, decision: Digest::ZERO, duration_ms: None, timestamp: at(1) },
+            output: None, decision: Digest::ZERO, duration_ms: None, timestamp: at(1), artifacts: Some(Digest::ZERO),
+            alignment_rating: Some(Ratio::new(0.1).expect("a ratio")), reserved: Some("[]".into()) },
         25: Watermark { adapter: "mail".into(), account: String::new(), position: "UIDVALIDITY 7, UID 4821".into(), at: at(1) },
         26: Duty { name: "upkeep".into(), next_due: at(1), last_run: None, outcome: Some("done".into()), runs: 3 },
+        27: Tool { tool_id: "find_files".parse::<ToolId>().expect("id"), agent_access: "[]".into(), risk_level: "low".into(),
+            execution_mode: "auto".into(), monitoring_level: 2, alignment_score_90d: None, spec: Digest::ZERO, changed_at: at(1) },
+        28: Budget { account: "день".into(), unit: "cents".into(), used: u64::MAX >> 1, changed_at: at(1) },
+        29: Halt { name: Halt::ALL.into(), at: at(1), by: "owner".into() },
     );
 }
 

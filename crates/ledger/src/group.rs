@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::batch::{Batch, Expect, Refusal};
 use crate::query::{Filter, Query, Select, Test};
-use crate::records::{Commit, Lease};
+use crate::records::{Budget, Commit, Lease};
 use crate::store::{Outcome, StoreError, Tx, Written, key_of};
 use crate::table::{Record, Table, Write};
 use crate::value::{Cell as _, Row, Value};
@@ -37,9 +37,14 @@ fn depends(batch: &Batch, earlier: &Batch) -> bool {
     let leased = |subject: &str| writes(Lease::TABLE, "subject", &Value::Text(subject.to_owned()));
     // Within a run all erasures come before all rows: whoever erases is alone in one.
     let erases = |batch: &Batch| !batch.erasures.is_empty();
+    // Those who only spend stay together: they are charged one after the other. But what is charged is written after
+    // all rows of a run.
+    let spends = |batch: &Batch| !batch.spends.is_empty();
     batch.id() == earlier.id()
         || erases(batch)
         || erases(earlier)
+        || (spends(batch) && names_budgets(earlier))
+        || (names_budgets(batch) && spends(earlier))
         || batch.fences.iter().any(|fence| leased(&fence.subject))
         || batch.expects.iter().any(|expect| match expect {
             Expect::LeaseIs { subject, .. } => leased(subject),
@@ -48,6 +53,16 @@ fn depends(batch: &Batch, earlier: &Batch) -> bool {
                 writes(table, column, value)
             }
         })
+}
+
+/// Whether it writes the rows of budgets itself, or expects something of them.
+fn names_budgets(batch: &Batch) -> bool {
+    let mut expected = batch.expects.iter().filter_map(|expect| match expect {
+        Expect::Absent { table, .. } | Expect::Present { table, .. } => Some(*table),
+        Expect::LeaseIs { .. } | Expect::Quiet { .. } => None,
+    });
+    let is_budgets = |table: &Table| table.name == Budget::TABLE.name;
+    batch.rows.iter().any(|(table, _)| is_budgets(table)) || expected.any(is_budgets)
 }
 
 /// What the conditions of a set of batches are measured against, asked for by one question per kind.

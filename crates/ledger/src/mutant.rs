@@ -13,7 +13,7 @@ use domain::probe::Probe;
 use crate::batch::{Batch, Expect};
 use crate::chain::Seal;
 use crate::query::Query;
-use crate::records::TaskStep;
+use crate::records::{Halt, TaskStep};
 use crate::store::{Applied, Described, Snapshot, Store, StoreError, Written};
 use crate::table::Record;
 use crate::value::Row;
@@ -32,10 +32,15 @@ pub enum Guard {
     Durability,
     /// The id of a batch, and what it expects to be absent.
     Idempotence,
+    /// The limits of what is spent.
+    Reservation,
+    /// That nothing starts after a halt.
+    Halt,
 }
 
 impl Guard {
-    pub const ALL: [Self; 4] = [Self::Fence, Self::Journal, Self::Durability, Self::Idempotence];
+    pub const ALL: [Self; 6] =
+        [Self::Fence, Self::Journal, Self::Durability, Self::Idempotence, Self::Reservation, Self::Halt];
 
     const fn name(self) -> &'static str {
         match self {
@@ -43,6 +48,8 @@ impl Guard {
             Self::Journal => "journal",
             Self::Durability => "durability",
             Self::Idempotence => "idempotence",
+            Self::Reservation => "reservation",
+            Self::Halt => "halt",
         }
     }
 }
@@ -54,7 +61,7 @@ impl fmt::Display for Guard {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no guard: fence, journal, durability or idempotence")]
+#[error("`{0}` is no guard: fence, journal, durability, idempotence, reservation or halt")]
 pub struct NoGuard(String);
 
 impl FromStr for Guard {
@@ -95,6 +102,10 @@ impl Mutant {
                 let n = self.renamed.fetch_add(1, Ordering::Relaxed);
                 weak.rename(BatchId::derived(batch.id(), n, 0));
             }
+            Guard::Reservation => weak.spends.iter_mut().for_each(|spend| spend.limit = None),
+            Guard::Halt => weak.expects.retain(
+                |expect| !matches!(expect, Expect::Absent { table, .. } if table.name == Halt::TABLE.name),
+            ),
         }
         weak
     }

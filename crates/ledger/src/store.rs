@@ -13,6 +13,7 @@ use crate::chain::Seal;
 use crate::group::{Facts, independent, rows_by_table};
 use crate::query::{Query, Select};
 use crate::records::{AuditHead, Checkpoint, Commit};
+use crate::spend::Balances;
 use crate::table::{Record, Table};
 use crate::tail::Tail;
 use crate::value::{BadCell, Ref, Row, Seq, Value};
@@ -256,11 +257,19 @@ async fn write(
     } else {
         None
     };
+    let mut balances = Balances::find(tx, set).await?;
     let outcomes: Vec<Outcome> = set
         .iter()
-        .map(|batch| match &tail {
-            Some(Err(refusal)) if !batch.audit.is_empty() => facts.judge(batch).and(Err(refusal.clone())),
-            _ => facts.judge(batch),
+        .map(|batch| {
+            let judged = match &tail {
+                Some(Err(refusal)) if !batch.audit.is_empty() => facts.judge(batch).and(Err(refusal.clone())),
+                _ => facts.judge(batch),
+            };
+            // Last, so that nobody is charged who is refused for something else.
+            match judged {
+                Ok(Written::Now) => balances.charge(batch).map(|()| Written::Now),
+                other => other,
+            }
         })
         .collect();
     let accepted: Vec<&Batch> = set
@@ -278,6 +287,10 @@ async fn write(
     }
     for (table, rows) in rows_by_table(&accepted) {
         put(tx, table, &rows, probe).await?;
+    }
+    let budgets = balances.into_budgets();
+    if !budgets.is_empty() {
+        put_records(tx, &budgets, probe).await?;
     }
     let after = match tail {
         Some(Ok(tail)) if accepted.iter().any(|batch| !batch.audit.is_empty()) => {

@@ -8,7 +8,7 @@ pub struct Table {
     pub key: &'static [&'static str],
     pub columns: &'static [Column],
     pub write: Write,
-    /// Whether rows may be taken away again: only where people and their words stand.
+    /// Whether rows may be taken away again: where people and their words stand, and what holds only for a while.
     pub erasable: bool,
 }
 

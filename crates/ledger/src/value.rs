@@ -1,16 +1,21 @@
 //! What stands in a column, and how a field becomes one.
 
+mod ratio;
+
 use domain::call::ToolId;
 use domain::event::{ContainerKind, Direction};
 use domain::id::{Id, Kind as IdKind};
 use domain::task::{Directive, Status};
 use domain::{Digest, Time, Trust};
 
+pub use ratio::{NotARatio, Ratio, Real};
+
 /// One cell. Times keep a variant of their own, so that each database can keep them its own way.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value {
     Null,
     Int(i64),
+    Real(Real),
     Text(String),
     Bytes(Vec<u8>),
     Time(Time),
@@ -23,6 +28,7 @@ pub type Row = Vec<Value>;
 pub enum Ref<'a> {
     Null,
     Int(i64),
+    Real(Real),
     Text(&'a str),
     Bytes(&'a [u8]),
     Time(Time),
@@ -35,7 +41,7 @@ impl<'a> Ref<'a> {
         match self {
             Self::Text(text) => Some(Some(text)),
             Self::Null => Some(None),
-            Self::Int(_) | Self::Bytes(_) | Self::Time(_) => None,
+            Self::Int(_) | Self::Real(_) | Self::Bytes(_) | Self::Time(_) => None,
         }
     }
 }
@@ -46,6 +52,7 @@ impl Ref<'_> {
         match self {
             Self::Null => Value::Null,
             Self::Int(number) => Value::Int(number),
+            Self::Real(number) => Value::Real(number),
             Self::Text(text) => Value::Text(text.to_owned()),
             Self::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
             Self::Time(time) => Value::Time(time),
@@ -59,6 +66,7 @@ impl Value {
         match self {
             Self::Null => Ref::Null,
             Self::Int(number) => Ref::Int(*number),
+            Self::Real(number) => Ref::Real(*number),
             Self::Text(text) => Ref::Text(text),
             Self::Bytes(bytes) => Ref::Bytes(bytes),
             Self::Time(time) => Ref::Time(*time),
@@ -69,6 +77,7 @@ impl Value {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Int,
+    Real,
     Text,
     Bytes,
     Time,

@@ -137,15 +137,20 @@ fn principal(facts: &Facts) -> Principal {
     }
 }
 
-/// Defaults of the specification (03 §1); what the owner set for the entity counts before them.
-fn trust(principal: &Principal, entity: Option<&EntityFacts>) -> Trust {
-    let default = match principal {
+/// How far each kind of principal is trusted unless somebody says otherwise (03 §1 of the specification).
+#[must_use]
+pub const fn default_trust(principal: &Principal) -> Trust {
+    match principal {
         Principal::System => Trust::System,
         Principal::Owner { .. } => Trust::Operator,
         Principal::Known { .. } => Trust::Standard,
         Principal::Unknown => Trust::Untrusted,
-    };
-    entity.and_then(|entity| entity.trust).unwrap_or(default)
+    }
+}
+
+/// What the owner set for the entity counts before the default.
+fn trust(principal: &Principal, entity: Option<&EntityFacts>) -> Trust {
+    entity.and_then(|entity| entity.trust).unwrap_or_else(|| default_trust(principal))
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ pub enum Why {
     TrustTooLow { has: Trust, needs: Trust },
     OneStepShort { has: Trust, needs: Trust },
     Destructive,
+    ChangesTheHouse,
     OnlyTheOwnerDirectly,
 }
 
@@ -31,6 +32,9 @@ impl fmt::Display for Why {
                 write!(f, "the caller's trust is {has}, one step short of {needs}: a person decides")
             }
             Self::Destructive => f.write_str("it can destroy something, so a person confirms it first"),
+            Self::ChangesTheHouse => {
+                f.write_str("it changes the house itself, so the owner confirms it first")
+            }
             Self::OnlyTheOwnerDirectly => {
                 f.write_str("only the owner, acting directly, may do this; an agent never")
             }
@@ -51,8 +55,10 @@ pub struct Caller {
 /// Layer 2: does the trust reach the tier's?
 #[must_use]
 pub fn trust(caller: Caller, tier: Tier) -> Verdict {
-    let (has, needs) = (caller.trust, tier.needs());
-    if has >= needs || (tier == Tier::Admin && caller.owner_directly) {
+    let has = caller.trust;
+    // The owner's own hand needs no more than the owner has, and no less: a trust that was lowered stays low.
+    let needs = if tier == Tier::Admin && caller.owner_directly { Trust::Operator } else { tier.needs() };
+    if has >= needs {
         return Verdict::Execute;
     }
     let one_step = Trust::ALL.windows(2).any(|pair| pair == [has, needs]);
@@ -69,7 +75,8 @@ pub fn tier(caller: Caller, tier: Tier) -> Verdict {
     match tier {
         Tier::ReadOnly | Tier::WriteSafe => Verdict::Execute,
         Tier::WriteDestructive => Verdict::Review(Why::Destructive),
-        Tier::Admin if caller.owner_directly => Verdict::Execute,
+        // Never less than what the tier below it asks for.
+        Tier::Admin if caller.owner_directly => Verdict::Review(Why::ChangesTheHouse),
         Tier::Admin => Verdict::Deny(Why::OnlyTheOwnerDirectly),
     }
 }
@@ -116,6 +123,11 @@ mod tests {
 
     #[test]
     fn admin_is_for_the_owners_own_hand() {
-        assert_eq!(row(Caller { trust: Trust::Operator, known: true, owner_directly: true }), "eere");
+        let owner = |trust| row(Caller { trust, known: true, owner_directly: true });
+        assert_eq!(owner(Trust::Operator), "eerr");
+        assert_eq!(owner(Trust::System), "eerr");
+        // Somebody has lowered it.
+        assert_eq!(owner(Trust::Verified), "eerd");
+        assert_eq!(owner(Trust::Standard), "eedd");
     }
 }

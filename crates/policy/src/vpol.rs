@@ -13,6 +13,8 @@ pub enum Mode {
     Monitor,
     /// Reviews; a grant satisfies it.
     Intercept,
+    /// Asks the owner each time.
+    Strict,
 }
 
 impl Mode {
@@ -21,6 +23,7 @@ impl Mode {
         match self {
             Self::Monitor => "monitor",
             Self::Intercept => "intercept",
+            Self::Strict => "strict",
         }
     }
 }
@@ -40,7 +43,10 @@ impl Vpol {
         Self { name: Cow::Borrowed("default-owner"), mode: Mode::Monitor, up_to: Tier::Admin };
     pub const DEFAULT_OTHERS: Self =
         Self { name: Cow::Borrowed("default-others"), mode: Mode::Intercept, up_to: Tier::WriteSafe };
-    pub const SHIPPED: [Self; 2] = [Self::DEFAULT_OWNER, Self::DEFAULT_OTHERS];
+    /// For work that nobody attends.
+    pub const UNATTENDED: Self =
+        Self { name: Cow::Borrowed("unattended"), mode: Mode::Strict, up_to: Tier::WriteSafe };
+    pub const SHIPPED: [Self; 3] = [Self::DEFAULT_OWNER, Self::DEFAULT_OTHERS, Self::UNATTENDED];
 
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
@@ -66,7 +72,7 @@ impl Vpol {
     /// Whether a person has to look at a call of this tier first.
     #[must_use]
     pub fn reviews(&self, tier: Tier) -> bool {
-        self.mode == Mode::Intercept && tier > self.up_to
+        self.mode != Mode::Monitor && tier > self.up_to
     }
 }
 
@@ -86,8 +92,10 @@ mod tests {
     }
 
     #[test]
-    fn others_are_intercepted_above_write_safe() {
-        assert_eq!(Tier::ALL.map(|tier| Vpol::DEFAULT_OTHERS.reviews(tier)), [false, false, true, true]);
+    fn others_and_what_nobody_attends_are_looked_at_above_write_safe() {
+        for vpol in [Vpol::DEFAULT_OTHERS, Vpol::UNATTENDED] {
+            assert_eq!(Tier::ALL.map(|tier| vpol.reviews(tier)), [false, false, true, true], "{}", vpol.name);
+        }
         assert_eq!(Tier::ALL.map(|tier| Vpol::DEFAULT_OWNER.reviews(tier)), [false; 4]);
     }
 }

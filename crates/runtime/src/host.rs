@@ -3,6 +3,9 @@
 use std::path::Path;
 
 use async_trait::async_trait;
+use broker::access::Switches;
+use broker::secrets::Secrets;
+use domain::call::ToolId;
 use domain::id::NodeId;
 use ledger::Ledger;
 use ledger::chain::PublicKey;
@@ -75,6 +78,27 @@ pub trait Host: Send + Sync {
     /// The audit's root, if this process has set up the house.
     fn new_root(&self) -> Option<PublicKey> {
         None
+    }
+
+    /// Which tools are switched on, as it stands now.
+    fn switches(&self) -> Switches {
+        Switches::default()
+    }
+
+    /// Turns one switch, durably, before it says so.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written; then it is as it was.
+    fn turn(&self, _tool: &ToolId, _enabled: bool) -> Result<(), Problem> {
+        Err(unable("told which tools are on"))
+    }
+
+    /// What tools are given at the boundary, and what must never come back from them.
+    ///
+    /// # Errors
+    /// If one of them cannot be read, or others than the owner can read it.
+    fn secrets(&self) -> Result<Secrets, Problem> {
+        Ok(Secrets::default())
     }
 
     /// Keeps a copy of the checkpoints at a place that the owner names, and says where exactly it lies.

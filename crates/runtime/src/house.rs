@@ -46,6 +46,24 @@ impl House {
         self.config.join("regent.toml")
     }
 
+    /// The one switch per tool.
+    #[must_use]
+    pub fn tool_access(&self) -> PathBuf {
+        self.config.join("tool-access.json")
+    }
+
+    /// One file per secret, under its name.
+    #[must_use]
+    pub fn secrets(&self) -> PathBuf {
+        self.config.join("secrets")
+    }
+
+    /// What no tool reaches, wherever its workspace is: whoever could write here could give themselves leave.
+    #[must_use]
+    pub fn guarded(&self) -> Vec<PathBuf> {
+        vec![self.config.clone(), self.data.clone()]
+    }
+
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.data.join("regent.db")

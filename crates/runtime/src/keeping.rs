@@ -17,7 +17,7 @@ pub enum How {
 }
 
 /// The format of backups that this program writes, and the newest that it reads.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Why a copy was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +97,8 @@ pub struct Backup {
     pub manifest: Option<Digest>,
     /// What is wrong with the audit in it, as in the house itself: then it cannot be restored.
     pub fault: Option<String>,
+    /// How many secrets the house has. They are in no backup.
+    pub secrets_left_out: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -108,6 +110,7 @@ pub struct Restored {
     /// What is there now and would go, or went; nothing if there was nothing.
     pub present: Option<Present>,
     pub settings: SettingsFile,
+    pub switches: SettingsFile,
     /// Where what was there is kept.
     pub kept: Option<PathBuf>,
     pub done: bool,
@@ -122,13 +125,13 @@ pub enum Present {
     Unreadable(String),
 }
 
-/// What becomes of `regent.toml`: settings are not taken back in time behind anybody's back.
+/// What becomes of `regent.toml` and `tool-access.json`: neither is taken back in time behind anybody's back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SettingsFile {
     /// There is none, so it comes from the backup.
     PutBack,
-    /// The one that is there stays.
+    /// The one that is there stays, or there is none in the backup either.
     Left,
 }
 

@@ -19,6 +19,7 @@ mod problem;
 mod recheck;
 mod retention;
 pub mod settings;
+mod toolbox;
 
 pub use app::{App, Parts};
 pub use bus::{Bus, Display, Posted, Shown, Tap, Tapped, TappedLine};

@@ -30,6 +30,7 @@ codes! {
     BACKUP_DAMAGED = 1006;
     NOT_CLEAN = 1007;
     RECHECK_DIFFERS = 1008;
+    LOOPED = 1010;
     USAGE = 2001;
     EMPTY_REQUEST = 2002;
     REQUEST_TOO_LONG = 2003;
@@ -46,8 +47,13 @@ codes! {
     NOT_CONFIRMED = 2012;
     AT_WORK = 2013;
     NO_CHAIN = 2014;
+    NO_SUCH_TOOL = 2017;
+    BAD_TOOL = 2018;
+    BAD_ARGUMENTS = 2019;
     NOT_ADMITTED = 3001;
     REFUSED = 3002;
+    HALTED = 3003;
+    BUDGET = 3004;
     HOUSE = 4001;
     DISK_FULL = 4002;
     DATABASE_DAMAGED = 4003;
@@ -75,6 +81,8 @@ codes! {
     UNCONFIRMED = 4026;
     NO_HOUSE = 4027;
     REPLACED = 4028;
+    TOOL_ACCESS = 4029;
+    SECRETS = 4030;
     INTERNAL = 4099;
     UNMET = 5001;
 }
@@ -223,6 +231,9 @@ impl From<CommitError> for Problem {
             CommitError::Refused(Refusal::Gone { .. }) => {
                 Self::new(Code::ERASED, "whoever this belongs to was erased meanwhile")
                     .safe("nothing was written")
+            }
+            CommitError::Refused(refusal @ Refusal::Exhausted { .. }) => {
+                Self::new(Code::BUDGET, refusal.to_string()).safe("nothing was written")
             }
             CommitError::Refused(refusal) => {
                 Self::new(Code::INTERNAL, refusal.to_string()).safe("nothing was written")

@@ -1,9 +1,12 @@
 //! Settings in layers: defaults ← file ← environment ← flags. Every value knows where it came from, and a key
 //! that nobody knows is an error with a suggestion.
 
+mod budget;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
+use broker::budget::Limits;
 use serde::{Serialize, Serializer};
 
 /// One setting: its name, what it may be, and what it is for. The reference page is made from this table.
@@ -24,6 +27,8 @@ pub enum Values {
     TimeZone,
     /// Whole days, `90d`, or `forever`.
     Days,
+    /// How much of something may be used, in the unit that the name ends with, or `unlimited`.
+    Amount,
 }
 
 pub const KEYS: [Key; 4] = [
@@ -53,18 +58,27 @@ pub const KEYS: [Key; 4] = [
     },
 ];
 
-/// Settings of which there may be any number, one for each name after the dot: `retention.telegram`.
-pub const FAMILIES: [Key; 1] = [Key {
-    name: "retention",
-    default: FOREVER,
-    values: Values::Days,
-    about: "how long the words of a channel are kept, by its adapter: days like `90d`, or `forever`",
-}];
+/// Settings of which there may be several, one for each name after the dot: `retention.telegram`.
+pub const FAMILIES: [Key; 2] = [
+    Key {
+        name: "retention",
+        default: FOREVER,
+        values: Values::Days,
+        about: "how long the words of a channel are kept, by its adapter: days like `90d`, or `forever`",
+    },
+    Key {
+        name: "budget",
+        default: UNLIMITED,
+        values: Values::Amount,
+        about: "what may be used up, by whom: `budget.task.calls`, `budget.day.money`; see docs/broker.md",
+    },
+];
 const FOREVER: &str = "forever";
+const UNLIMITED: &str = "unlimited";
 const LONGEST_DAYS: u32 = 36_500;
 
 /// Variables that begin like settings and are none.
-const NOT_SETTINGS: [&str; 3] = ["REGENT_HOME", "REGENT_SUITES", "REGENT_FAULTS"];
+const NOT_SETTINGS: [&str; 4] = ["REGENT_HOME", "REGENT_SUITES", "REGENT_FAULTS", "REGENT_TOOLS_OFF"];
 
 impl Key {
     /// `ui.color` is `REGENT_UI_COLOR`.
@@ -77,18 +91,24 @@ impl Key {
     fn member<'a>(&self, name: &'a str) -> Option<&'a str> {
         let member = name.strip_prefix(self.name)?.strip_prefix('.')?;
         let fits = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'_' | b'-');
-        (!member.is_empty() && member.bytes().all(fits)).then_some(member)
+        let known = !matches!(self.values, Values::Amount) || budget::account(member).is_some();
+        (known && !member.is_empty() && member.bytes().all(fits)).then_some(member)
     }
 
     /// `REGENT_RETENTION_TELEGRAM` is `retention.telegram`: a variable can name only what is written in small letters,
     /// digits and `_`.
     fn member_of_variable(&self, variable: &str) -> Option<String> {
-        let member = variable.strip_prefix(&self.variable())?.strip_prefix('_')?;
-        (!member.is_empty()).then(|| format!("{}.{}", self.name, member.to_lowercase()))
+        let member = variable.strip_prefix(&self.variable())?.strip_prefix('_')?.to_lowercase();
+        let member = match self.values {
+            Values::Amount => member.replacen('_', ".", 1),
+            _ => member,
+        };
+        (!member.is_empty()).then(|| format!("{}.{member}", self.name))
     }
 
-    fn check(&self, value: &str) -> Result<(), String> {
+    fn check(&self, name: &str, value: &str) -> Result<(), String> {
         match self.values {
+            Values::Amount => budget::amount(name, value).map(drop),
             Values::Days if value == FOREVER || days(value).is_some() => Ok(()),
             Values::Days => Err(format!(
                 "`{value}` is no time; write days like `90d` (1 to {LONGEST_DAYS}), or `forever`"
@@ -142,7 +162,9 @@ impl Default for Settings {
         let default = |key: &Key| {
             (key.name.to_owned(), Setting { value: key.default.into(), origin: "default".into() })
         };
-        Self { values: KEYS.iter().map(default).collect() }
+        let budget =
+            |(name, value): (&str, String)| (name.to_owned(), Setting { value, origin: "default".into() });
+        Self { values: KEYS.iter().map(default).chain(budget::defaults().map(budget)).collect() }
     }
 }
 
@@ -202,7 +224,7 @@ impl Settings {
             mistakes.push(unknown(origin, name, KEYS.iter().map(|key| key.name)));
             return;
         };
-        match key.check(&value) {
+        match key.check(name, &value) {
             Ok(()) => drop(self.values.insert(name.into(), Setting { value, origin: origin.into() })),
             Err(why) => mistakes.push(format!("{origin}: {name}: {why}")),
         }
@@ -216,11 +238,22 @@ impl Settings {
     /// For how many days the words of an adapter's events are kept, where not for ever.
     #[must_use]
     pub fn retention(&self) -> BTreeMap<String, u32> {
-        let [family] = &FAMILIES;
+        let [family, _] = &FAMILIES;
         let kept = |(name, setting): (&String, &Setting)| {
             Some((family.member(name)?.to_owned(), days(&setting.value)?))
         };
         self.values.iter().filter_map(kept).collect()
+    }
+
+    /// What may be used up, by whom.
+    #[must_use]
+    pub fn budgets(&self) -> Limits {
+        let [_, family] = &FAMILIES;
+        let set = self.values.iter().filter_map(|(name, setting)| {
+            let member = family.member(name)?;
+            Some((budget::account(member)?, budget::amount(name, &setting.value).ok()?))
+        });
+        budget::limits(set)
     }
 
     /// Every setting as it may be shown: a password never is.
@@ -253,8 +286,16 @@ impl Settings {
             text.push_str(&format!("# {}\n{line}\n", key.about));
         }
         for family in &FAMILIES {
-            let Key { name, default, about, .. } = family;
-            text.push_str(&format!("\n[{name}]\n# {about}\n# telegram = \"{default}\"\n"));
+            let Key { name, default, about, values, .. } = family;
+            text.push_str(&format!("\n[{name}]\n# {about}\n"));
+            let examples: &[(&str, String)] = match values {
+                Values::Amount => &budget::defaults(),
+                _ => &[("retention.telegram", (*default).to_owned())],
+            };
+            for (key, value) in examples {
+                let member = family.member(key).unwrap_or(key);
+                text.push_str(&format!("# {member} = \"{value}\"\n"));
+            }
         }
         text
     }
@@ -299,10 +340,15 @@ fn flatten(prefix: &str, table: &toml::Table) -> Vec<(String, String)> {
 }
 
 fn unknown<'a>(place: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let nearest = known.map(|candidate| (distance(name, candidate), candidate)).min();
-    let hint = nearest.filter(|(far, _)| *far <= name.len() / 2);
-    let hint = hint.map_or_else(String::new, |(_, candidate)| format!("; did you mean `{candidate}`?"));
+    let hint = nearest(name, known);
+    let hint = hint.map_or_else(String::new, |candidate| format!("; did you mean `{candidate}`?"));
     format!("{place}: `{name}` is not a setting{hint}")
+}
+
+/// What somebody who wrote this may have meant.
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let nearest = known.map(|candidate| (distance(name, candidate), candidate)).min();
+    nearest.filter(|(far, _)| *far <= name.len() / 2).map(|(_, candidate)| candidate)
 }
 
 /// How many letters have to change (Levenshtein).

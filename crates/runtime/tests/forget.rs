@@ -99,7 +99,7 @@ async fn tables_with(world: &World, what: &str) -> Vec<&'static str> {
         let holds = |cell: &Value| match cell {
             Value::Text(text) => text.contains(what),
             Value::Bytes(bytes) => contains(bytes, what),
-            Value::Null | Value::Int(_) | Value::Time(_) => false,
+            Value::Null | Value::Int(_) | Value::Real(_) | Value::Time(_) => false,
         };
         if rows.iter().flatten().any(holds) {
             found.push(table.name);
@@ -172,6 +172,9 @@ async fn give_a_task(world: &World, event: EventId, status: Status) -> TaskId {
         decision: decision.hash,
         duration_ms: None,
         timestamp: now,
+        artifacts: None,
+        alignment_rating: None,
+        reserved: None,
     });
     batch.put(&AgentTask {
         task_id: task,

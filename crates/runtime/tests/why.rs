@@ -268,8 +268,8 @@ async fn a_forged_answer_under_its_own_digest_does_not_follow_from_its_facts() {
         let found = scene.found("call").await;
         let expected = [
             format!("DIFFERS decision, in the audit: {then} / {now}"),
-            "DIFFERS decision: deny: no layer was asked / execute: find_files is a built-in tool".into(),
-            "DIFFERS ruling, in the journal: \"execute\" / {\"refused\":{\"why\":\"no layer was asked\"}}"
+            "DIFFERS decision: deny: no layer was asked / execute: find_files is registered and switched on".into(),
+            "DIFFERS ruling, in the journal: \"execute\" / {\"denied\":{\"instead\":[],\"why\":\"no layer was asked\"}}"
                 .into(),
         ];
         assert_eq!(found, expected, "{kept:?}");
@@ -285,7 +285,7 @@ async fn an_answer_that_the_audit_knows_is_still_made_again() {
         scene.record_instead("find_files", |body| body["made_from"]["allowed"] = serde_json::json!([])).await;
         let found = scene.found("call").await;
         assert_eq!(found.len(), 2, "{kept:?} {found:?}");
-        let denied = "DIFFERS decision: execute: find_files is a built-in tool / deny: the admission does not allow find_files";
+        let denied = "DIFFERS decision: execute: find_files is registered and switched on / deny: the admission does not allow find_files";
         assert_eq!(found[0], denied);
         assert!(found[1].starts_with("DIFFERS words: "), "{found:?}");
     }

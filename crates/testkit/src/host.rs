@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use broker::access::Switches;
+use domain::call::ToolId;
 use domain::id::NodeId;
 use domain::probe::Probe;
 use ledger::chain::Vault;
@@ -24,6 +26,8 @@ pub struct TestHost {
     /// What the house keeps beside its database: every process of it has the same.
     pub(crate) vault: Arc<dyn Vault>,
     pub(crate) backups: Vec<KeptBackup>,
+    /// `tool-access.json`, which every process of the house sees.
+    pub(crate) access: Arc<Mutex<Option<String>>>,
 }
 
 /// Where the ledger of a house is; every process opens it for itself, as a real one does.
@@ -83,6 +87,16 @@ impl Host for TestHost {
     fn keep_anchor(&self, to: &str, _: NodeId, lines: &[String]) -> Result<String, Problem> {
         std::fs::write(to, lines.join("\n")).expect("a file");
         Ok(to.into())
+    }
+
+    fn switches(&self) -> Switches {
+        Switches::read(self.access.lock().unwrap_or_else(PoisonError::into_inner).as_deref())
+    }
+
+    fn turn(&self, tool: &ToolId, enabled: bool) -> Result<(), Problem> {
+        let mut access = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        *access = Some(Switches::turned(access.as_deref(), tool, enabled).expect("a readable file"));
+        Ok(())
     }
 
     fn backups(&self) -> Vec<KeptBackup> {

@@ -11,9 +11,11 @@
 
 mod clock;
 mod host;
+pub mod scripted;
 pub mod sim;
 mod world;
 
 pub use clock::{CountingIds, ManualClock};
 pub use host::{Place, TestHost};
+pub use scripted::Scripted;
 pub use world::{Kept, World};

@@ -11,7 +11,8 @@ use domain::task::FinalResult;
 use ledger::Store;
 use ledger::chain::{MemoryVault, Seal};
 use ledger::memory::MemoryStore;
-use runtime::app::{Report, Request};
+use llm::{Provider, Reflex};
+use runtime::app::{DirectRequest, Report, Request};
 use runtime::keeping::{KeptBackup, Occasion};
 use runtime::settings::{Layers, Settings};
 use runtime::{App, House, Parts, Problem, Surface, Watch};
@@ -44,11 +45,13 @@ pub struct World {
 }
 
 /// How the house is set up, for every process that starts on it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Setup {
     settings: Settings,
     backups: Vec<KeptBackup>,
     vault: Arc<MemoryVault>,
+    provider: Arc<dyn Provider>,
+    access: Arc<Mutex<Option<String>>>,
 }
 
 /// What the person has seen.
@@ -73,6 +76,12 @@ impl World {
         Self::probed(kept, Arc::new(Silent)).await
     }
 
+    /// A world on a store of the test's own: one that lacks a guard.
+    #[must_use]
+    pub fn on(store: Arc<dyn Store>) -> Self {
+        Self::at(tempfile::tempdir().expect("a folder"), Place::Given(store), Arc::new(Silent))
+    }
+
     /// A world in which somebody watches the named points.
     pub async fn probed(kept: Kept, probe: Arc<dyn Probe>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
@@ -84,12 +93,18 @@ impl World {
                 Place::Url(server.create_database().expect("a database"))
             }
         };
+        Self::at(folder, place, probe)
+    }
+
+    fn at(folder: TempDir, place: Place, probe: Arc<dyn Probe>) -> Self {
         let clock = Arc::new(ManualClock::at("2026-11-15T08:30:00Z"));
         let alive = Arc::default();
         let setup = Setup {
             settings: Settings::default(),
             backups: Vec::new(),
             vault: Arc::new(MemoryVault::new([7; 32])),
+            provider: Arc::new(Reflex),
+            access: Arc::default(),
         };
         let app = app(&place, &clock, &alive, &folder, 1, probe, &setup);
         Self { app, clock, folder, shown: Arc::default(), place, alive, processes: 1, setup }
@@ -123,6 +138,12 @@ impl World {
         self.restart();
     }
 
+    /// Another provider answers from now on, in another process.
+    pub fn think(&mut self, provider: Arc<dyn Provider>) {
+        self.setup.provider = provider;
+        self.restart();
+    }
+
     /// A backup was made, and another process knows of it.
     pub fn backed_up(&mut self, path: &str) {
         self.setup.backups.push(KeptBackup {
@@ -152,6 +173,21 @@ impl World {
     /// As [`App::run`].
     pub async fn run(&self, text: &str) -> Result<Report, Problem> {
         self.app.run(self.request(text)).await
+    }
+
+    /// A call by the owner's own hand.
+    ///
+    /// # Errors
+    /// As [`App::call`].
+    pub async fn call(
+        &self,
+        tool: &str,
+        args: serde_json::Value,
+        confirmed: bool,
+    ) -> Result<Report, Problem> {
+        let Request { workspace, surface, watch, .. } = self.request("");
+        let tool = tool.to_owned();
+        self.app.call(DirectRequest { tool, args, confirmed, workspace, surface, watch }).await
     }
 
     /// # Errors
@@ -208,9 +244,11 @@ fn app(
         probe: ProbeBox(Arc::clone(&probe)),
         vault: Arc::<MemoryVault>::clone(&setup.vault),
         backups: setup.backups.clone(),
+        access: Arc::clone(&setup.access),
     };
     App::new(Parts {
-        house: House::under(folder.path()),
+        // Apart from what its tools work on: they do not reach it.
+        house: House::under(&folder.path().join(".house")),
         settings: setup.settings.clone(),
         mistakes: Vec::new(),
         host: Arc::new(host),
@@ -219,5 +257,6 @@ fn app(
         probe,
         zone: jiff::tz::TimeZone::UTC,
         pace: runtime::Pace::default(),
+        provider: Arc::clone(&setup.provider),
     })
 }

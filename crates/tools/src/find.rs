@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use domain::Stop;
 use domain::call::Failure;
 use globset::GlobSet;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::found::{self, Found, Order};
@@ -12,9 +14,10 @@ use crate::search::Needle;
 use crate::walk::{self, Question};
 use crate::workspace::Workspace;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
+    /// The folder to look in, relative to the workspace; `.` is all of it.
     #[serde(default = "whole_workspace")]
     pub(crate) under: String,
     /// Without the dot, in any case. Any of them will do; none means that it does not matter.
@@ -26,8 +29,10 @@ pub(crate) struct Args {
     /// A text that a line of the file contains, exactly as it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) contains: Option<String>,
+    /// Which files come first in the list.
     #[serde(default)]
     pub(crate) order: Order,
+    /// How many files are listed. All are counted.
     #[serde(default = "found::default_limit")]
     pub(crate) limit: usize,
 }
@@ -51,13 +56,14 @@ fn whole_workspace() -> String {
 
 /// # Errors
 /// If an argument makes no sense, or there is no folder `under` in the workspace.
-pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Found, Failure> {
+pub(crate) fn run(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Found, Failure> {
     found::check_limit(args.limit)?;
     args.extensions.iter().try_for_each(|extension| check_extension(extension))?;
     let name = args.name.as_deref().map(name_glob).transpose()?;
     let contains = args.contains.as_deref().map(|text| Needle::new(text, "contains")).transpose()?;
     let question = Question {
         workspace,
+        stop,
         under: workspace.folder(&args.under)?,
         max_depth: None,
         wanted: |path: &Path| has_extension(path, &args.extensions) && has_name(path, name.as_ref()),
@@ -65,7 +71,7 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Found, Failure> 
         order: args.order,
         limit: args.limit,
     };
-    Ok(walk::find(&question))
+    walk::find(&question)
 }
 
 fn check_extension(extension: &str) -> Result<(), Failure> {
@@ -101,7 +107,10 @@ mod tests {
     use crate::found::{File, Found, LeftOut};
     use crate::testing::{CHANGED, Tree, time};
     use crate::workspace::Workspace;
+    use domain::Stop;
     use domain::call::Failure;
+    use nix::sys::stat::Mode;
+    use nix::unistd::mkfifo;
     use serde_json::{Value, from_value, json, to_value};
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
@@ -109,11 +118,36 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     fn find(tree: &Tree, args: Value) -> Found {
-        run(tree.workspace(), &from_value(args).unwrap()).unwrap()
+        run(tree.workspace(), &from_value(args).unwrap(), &Stop::default()).unwrap()
     }
 
     fn paths(tree: &Tree, args: Value) -> Vec<String> {
         find(tree, args).files.into_iter().map(|file| file.path).collect()
+    }
+
+    /// The walk goes by names, so it sees the other folder and finds its files absent from the one that is open.
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test puts another folder in the place of the workspace"
+    )]
+    fn what_is_found_in_a_workspace_that_was_replaced_is_not_complete() {
+        let tree = Tree::new(&[("work/a", ""), ("other/b", "")]);
+        let workspace = Workspace::new(tree.path("work")).unwrap();
+        let both = || {
+            let found = run(&workspace, &Args::default(), &Stop::default()).unwrap();
+            let args = from_value(json!({ "pattern": "*" })).unwrap();
+            let globbed = crate::glob::run(&workspace, &args, &Stop::default()).unwrap();
+            [found, globbed].map(|found| (found.count, found.complete))
+        };
+        let swap = |from: &str, to: &str| std::fs::rename(tree.path(from), tree.path(to)).unwrap();
+        assert_eq!(both(), [(1, true); 2]);
+        swap("work", "gone");
+        swap("other", "work");
+        assert_eq!(both(), [(0, false); 2]);
+        swap("work", "other");
+        swap("gone", "work");
+        assert_eq!(both(), [(1, true); 2]);
     }
 
     #[test]
@@ -247,7 +281,8 @@ mod tests {
             ("src/deep", vec!["src/deep/c"]),
         ];
         for (under, expected) in table {
-            let found = run(&workspace, &Args { under: under.into(), ..Args::default() }).unwrap();
+            let found =
+                run(&workspace, &Args { under: under.into(), ..Args::default() }, &Stop::default()).unwrap();
             let paths: Vec<_> = found.files.into_iter().map(|file| file.path).collect();
             assert_eq!(paths, expected, "{under}");
         }
@@ -270,6 +305,7 @@ mod tests {
         symlink("src/a", tree.path("link")).unwrap();
         symlink("nowhere", tree.path("dangling")).unwrap();
         symlink("src", tree.path("folder")).unwrap();
+        #[expect(clippy::disallowed_methods, reason = "something that is no file")]
         let _socket = UnixListener::bind(tree.path("socket")).unwrap();
         let found = find(&tree, json!({}));
         assert_eq!((found.count, found.complete), (1, true));
@@ -285,7 +321,8 @@ mod tests {
         for args in [json!({}), json!({ "extensions": ["txt"] }), json!({ "contains": "x" })] {
             let found = find(&tree, args);
             let (counted, read) = ((found.count, found.bytes), (found.complete, found.unreadable));
-            assert_eq!((counted, read), ((1, 1), (false, 2)), "the file and the folder");
+            // The file is opened from its folder, which is not too deep; the other folder cannot be entered.
+            assert_eq!((counted, read), ((2, 2), (false, 1)), "all but what is in the folder");
         }
     }
 
@@ -359,10 +396,56 @@ mod tests {
             (json!({ "limit": 1001 }), "`limit` is 1001, but at most 1000 files are listed"),
         ];
         for (args, message) in table {
-            let result = run(tree.workspace(), &from_value(args.clone()).unwrap());
+            let result = run(tree.workspace(), &from_value(args.clone()).unwrap(), &Stop::default());
             assert_eq!(result, Err(Failure::logical(message)), "{args}");
         }
-        let missing = run(tree.workspace(), &Args { under: "docs".into(), ..Args::default() });
+        let missing =
+            run(tree.workspace(), &Args { under: "docs".into(), ..Args::default() }, &Stop::default());
         assert_eq!(missing, Err(Failure::environmental("`docs` does not exist in the workspace")));
+    }
+
+    #[test]
+    fn a_folder_whose_ignore_file_is_a_trap_is_said_to_be_unread() {
+        let tree = Tree::new(&[("a", ""), ("rules", "b\n"), ("good/b", ""), ("good/c", "")]);
+        for folder in ["pipe", "device", "out", "huge"] {
+            tree.write(format!("{folder}/file"), "");
+        }
+        symlink("../rules", tree.path("good/.ignore")).unwrap();
+        mkfifo(&tree.path("pipe/.gitignore"), Mode::S_IRWXU).unwrap();
+        symlink("/dev/zero", tree.path("device/.gitignore")).unwrap();
+        symlink("/etc/passwd", tree.path("out/.ignore")).unwrap();
+        tree.write("huge/.ignore", "x".repeat(1024 * 1024 + 1));
+        let found = find(&tree, json!({}));
+        let paths: Vec<_> = found.files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!((paths, found.unreadable, found.complete), (vec!["a", "good/c", "rules"], 4, false));
+
+        symlink("/dev/zero", tree.path(".gitignore")).unwrap();
+        let refused = run(tree.workspace(), &Args::default(), &Stop::default()).unwrap_err();
+        let problem = "`.` cannot be searched: its ignore files are no ordinary files in the workspace";
+        assert_eq!(refused, Failure::environmental(problem));
+    }
+
+    #[test]
+    fn without_openat2_the_same_is_found() {
+        let tree = Tree::new(&WITH_IGNORED);
+        tree.write("x/y/z", "needle");
+        let careful = tree.workspace().clone().without_openat2();
+        for args in [json!({}), json!({ "contains": "needle" }), json!({ "under": "x/y" })] {
+            let args: Args = from_value(args).unwrap();
+            let found = run(&careful, &args, &Stop::default());
+            assert_eq!(found, run(tree.workspace(), &args, &Stop::default()));
+            assert!(found.is_ok_and(|found| found.count > 0 && found.complete));
+        }
+    }
+
+    #[test]
+    fn a_stop_ends_the_search() {
+        let tree = Tree::new(&[("a", "x")]);
+        let stop = Stop::default();
+        stop.now();
+        for args in [json!({}), json!({ "contains": "x" })] {
+            let stopped = run(tree.workspace(), &from_value(args).unwrap(), &stop);
+            assert_eq!(stopped, Err(Failure::environmental("stopped")));
+        }
     }
 }

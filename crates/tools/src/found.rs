@@ -3,9 +3,10 @@
 use domain::Time;
 use domain::call::Failure;
 use domain::limits;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Found {
     /// All matching regular files, not only the listed ones.
     pub(crate) count: u64,
@@ -23,18 +24,21 @@ pub(crate) struct Found {
     pub(crate) binary_skipped: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct File {
     /// Relative to the workspace, with `/` and without a leading `./`. What is not UTF-8 is replaced.
     pub(crate) path: String,
     pub(crate) bytes: u64,
+    /// When its content was last changed, in UTC.
+    #[schemars(with = "String")]
     pub(crate) modified: Time,
     /// Only of a search for content.
     pub(crate) matching_lines: Option<u64>,
+    /// The first line that contains it.
     pub(crate) first_match: Option<Match>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Match {
     /// The first line is 1.
     pub(crate) line: u64,
@@ -46,14 +50,14 @@ impl Match {
     pub(crate) const CHARS: usize = 200;
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) enum LeftOut {
     #[serde(rename = "hidden files, ignored files and links")]
     HiddenIgnoredAndLinks,
 }
 
 /// Files that are equal in size or age are ordered by path, byte by byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Order {
     #[default]

@@ -2,22 +2,28 @@
 
 use std::path::Path;
 
+use domain::Stop;
 use domain::call::Failure;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::confined::Kind;
 use crate::found::{self, Found, Order};
+use crate::names;
 use crate::pattern;
 use crate::tally::Tally;
 use crate::walk::{self, Question};
-use crate::workspace::{self, Workspace};
+use crate::workspace::Workspace;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
     /// Relative to the workspace; `**` stands for any number of folders.
     pub(crate) pattern: String,
+    /// Which files come first in the list.
     #[serde(default)]
     pub(crate) order: Order,
+    /// How many files are listed. All are counted.
     #[serde(default = "found::default_limit")]
     pub(crate) limit: usize,
 }
@@ -26,17 +32,17 @@ pub(crate) struct Args {
 ///
 /// # Errors
 /// If an argument makes no sense, or the pattern leads out of the workspace.
-pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Found, Failure> {
+pub(crate) fn run(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Found, Failure> {
     found::check_limit(args.limit)?;
-    workspace::check_plain(&args.pattern)?;
+    names::check_plain(&args.pattern)?;
     let parts: Vec<&str> = args.pattern.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let glob = pattern::compile(&parts.join("/"))?;
-    let under = workspace.look_up(&literal_folder(&parts))?;
-    let Some(under) = under.filter(|path| path.is_dir()) else {
+    let Some((under, Kind::Folder)) = workspace.look_up(&literal_folder(&parts))? else {
         return Ok(Tally::new(args.order, args.limit).into_found());
     };
     let question = Question {
         workspace,
+        stop,
         under,
         max_depth: max_depth(&parts),
         wanted: |path: &Path| glob.is_match(path),
@@ -44,7 +50,7 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Found, Failure> 
         order: args.order,
         limit: args.limit,
     };
-    Ok(walk::find(&question))
+    walk::find(&question)
 }
 
 /// The folders that the pattern begins with, up to the first one that stands for several.
@@ -66,12 +72,13 @@ mod tests {
     use super::{Args, run};
     use crate::found::Found;
     use crate::testing::Tree;
+    use domain::Stop;
     use domain::call::Failure;
     use serde_json::{from_value, json, to_value};
     use std::os::unix::fs::symlink;
 
     fn glob(tree: &Tree, pattern: &str) -> Result<Found, Failure> {
-        run(tree.workspace(), &from_value(json!({ "pattern": pattern })).unwrap())
+        run(tree.workspace(), &from_value(json!({ "pattern": pattern })).unwrap(), &Stop::default())
     }
 
     fn tree() -> Tree {
@@ -159,11 +166,11 @@ mod tests {
     fn the_order_and_the_limit_are_those_of_find_files() {
         let tree = Tree::new(&[("a", "1"), ("b", "22"), ("c", "22")]);
         let args: Args = from_value(json!({ "pattern": "*", "order": "largest", "limit": 1 })).unwrap();
-        let found = run(tree.workspace(), &args).unwrap();
+        let found = run(tree.workspace(), &args, &Stop::default()).unwrap();
         assert_eq!((found.count, found.bytes, found.files.len()), (3, 5, 1));
         assert_eq!(found.files[0].path, "b");
         assert_eq!(to_value(&args).unwrap(), json!({ "pattern": "*", "order": "largest", "limit": 1 }));
         assert!(from_value::<Args>(json!({ "pattern": "*", "under": "." })).is_err());
-        assert!(run(tree.workspace(), &Args { limit: 1001, ..args }).is_err());
+        assert!(run(tree.workspace(), &Args { limit: 1001, ..args }, &Stop::default()).is_err());
     }
 }

@@ -1,133 +1,324 @@
-//! The file tools as the broker knows them: their specification, and the step from an authorised call to the
-//! plain functions of this crate.
+//! The built-in tools as the broker knows them: what is known of each, and the step from an authorised call to the plain
+//! functions of this crate.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use broker::{Authorized, Handler, Level, Registry, ToolSpec};
-use domain::Tier;
-use domain::call::{Call, Failure, Outcome, ToolId};
-use domain::limits::FILE_TOOL;
+use broker::{Artifact, Author, Authorized, Category, Handler, Reach, Registry, Returned, ToolSpec};
+use domain::call::{Call, Failure};
+use domain::{Stop, Tier, Trust};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Workspace, find, glob, read};
+use crate::{Workspace, calc, delete, edit, find, glob, hash, read, table, write};
 
-/// The built-in file tools, confined to one workspace.
+/// The built-in tools, confined to one workspace.
 #[must_use]
-pub fn files(workspace: &Arc<Workspace>) -> Registry {
-    let mut registry = Registry::default();
-    let found: [Option<Arc<dyn Handler>>; 3] = [
-        tool(
-            "find_files",
-            "finds files by place, name, type and content, and counts them",
-            &["under"],
+pub fn builtin(workspace: &Arc<Workspace>) -> Registry {
+    use Author::{Caller, External, System};
+    Shelf { workspace, registry: Registry::default() }
+        .put(
+            Known::reading("find_files", "finds files by place, name, type and content, and counts them")
+                .sinks(&["under"])
+                .authors(&[("count", System), ("bytes", System), ("files.path", External)]),
             find::run,
-            workspace,
-        ),
-        tool("glob", "finds files by a path pattern with `**`", &["pattern"], glob::run, workspace),
-        tool(
-            "read_file",
-            "reads one file, or its lines that contain a text",
-            &["path"],
+        )
+        .put(
+            Known::reading("glob", "finds files by a path pattern with `**`")
+                .sinks(&["pattern"])
+                .authors(&[("count", System), ("files.path", External)]),
+            glob::run,
+        )
+        .put(
+            Known::reading("read_file", "reads one file, or its lines that contain a text")
+                .sinks(&["path"])
+                .authors(&[("path", Caller), ("bytes", System)]),
             read::run,
-            workspace,
-        ),
-    ];
-    for handler in found.into_iter().flatten() {
-        registry = registry.with(handler);
-    }
-    registry
+        )
+        .put(
+            Known::reading("hash", "the SHA-256 or SHA-512 of a file or a text").sinks(&["path"]).authors(&[
+                ("algorithm", Caller),
+                ("hex", System),
+                ("bytes", System),
+            ]),
+            hash::run,
+        )
+        .put(
+            Known::writing(
+                "write_file",
+                "writes a new file, or replaces one if `replace` says so",
+                Tier::WriteSafe,
+            )
+            .sinks(&["path", "replace"])
+            .authors(&WRITTEN)
+            .worse(|args: &write::Args| args.replace.then_some(Tier::WriteDestructive)),
+            write::run,
+        )
+        .put(
+            Known::writing("edit_file", "replaces an exact text in a file", Tier::WriteDestructive)
+                .sinks(&["path", "old"])
+                .authors(&WRITTEN),
+            edit::run,
+        )
+        .put(
+            Known::writing("delete_file", "deletes one file", Tier::WriteDestructive)
+                .sinks(&["path"])
+                .authors(&[("path", Caller), ("bytes", System), ("digest", System)])
+                .gone(),
+            delete::run,
+        )
+        .put(Known::computing("calc", "exact arithmetic on an expression"), calc::run)
+        .put(
+            Known::reading("table_columns", "the columns of a CSV or JSON table: names, kinds, examples")
+                .sinks(&["path"])
+                .authors(&[("rows", System), ("columns.name", External)]),
+            table::columns::run,
+        )
+        .put(
+            Known::reading("table_stats", "count, sum, mean, min and max of a column of a CSV or JSON table")
+                .sinks(&["path"])
+                .authors(&[
+                    ("count", System),
+                    ("sum", System),
+                    ("mean", System),
+                    ("min", System),
+                    ("max", System),
+                ]),
+            table::stats::run,
+        )
+        .put(
+            Known::reading("table_groups", "how often each value of a column occurs in a CSV or JSON table")
+                .sinks(&["path"])
+                .authors(&[("groups", System), ("listed.value", External), ("listed.count", System)]),
+            table::groups::run,
+        )
+        .registry
+        .with(crate::house::spec(), Arc::new(crate::house::AuditClear))
 }
 
-type Run<A, O> = fn(&Workspace, &A) -> Result<O, Failure>;
+const WRITTEN: [(&str, Author); 3] =
+    [("path", Author::Caller), ("bytes", Author::System), ("digest", Author::System)];
 
-struct FileTool<A, O> {
+type Run<A, O> = fn(&Workspace, &A, &Stop) -> Result<O, Failure>;
+
+/// What a call leaves behind.
+#[derive(Clone, Copy)]
+enum Leaves {
+    Nothing,
+    /// The file that its record names.
+    File,
+    /// That the file which its record names is gone.
+    Gap,
+}
+
+/// What is known of a tool with these arguments, before its schemas.
+struct Known<A> {
     spec: ToolSpec,
+    leaves: Leaves,
+    /// What a call of it can do, where that is worse than the tool in general.
+    worse: fn(&A) -> Option<Tier>,
+}
+
+impl<A> Known<A> {
+    fn new(id: &'static str, description: &str, tier: Tier, leaves: Leaves) -> Self {
+        #[expect(clippy::expect_used, reason = "the ids are written in this file, and a test reads them all")]
+        let id = id.parse().expect("the id of a tool");
+        let category = if matches!(leaves, Leaves::Nothing) { Category::Data } else { Category::Operations };
+        let spec = ToolSpec { category, ..ToolSpec::shipped(id, description, tier) };
+        Self { spec, leaves, worse: |_| None }
+    }
+
+    fn reading(id: &'static str, description: &str) -> Self {
+        Self::new(id, description, Tier::ReadOnly, Leaves::Nothing)
+    }
+
+    /// Never run twice: whoever was killed meanwhile cannot know what somebody else did to the file since.
+    fn writing(id: &'static str, description: &str, tier: Tier) -> Self {
+        Self::new(id, description, tier, Leaves::File)
+    }
+
+    /// It only computes from its arguments.
+    fn computing(id: &'static str, description: &str) -> Self {
+        let mut known = Self::reading(id, description);
+        (known.spec.reach, known.spec.data_class) = (Reach::Nothing, None);
+        known.spec.output_trust = Trust::System;
+        known
+    }
+
+    fn sinks(mut self, sinks: &[&str]) -> Self {
+        self.spec.sinks = sinks.iter().map(ToString::to_string).collect();
+        self
+    }
+
+    fn authors(mut self, authors: &[(&str, Author)]) -> Self {
+        self.spec.authorship = authors.iter().map(|(field, author)| ((*field).to_owned(), *author)).collect();
+        self
+    }
+
+    fn worse(mut self, worse: fn(&A) -> Option<Tier>) -> Self {
+        self.worse = worse;
+        self
+    }
+
+    fn gone(mut self) -> Self {
+        self.leaves = Leaves::Gap;
+        self
+    }
+}
+
+struct Shelf<'a> {
+    workspace: &'a Arc<Workspace>,
+    registry: Registry,
+}
+
+impl Shelf<'_> {
+    fn put<A, O>(self, known: Known<A>, run: Run<A, O>) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
+    {
+        let Known { mut spec, leaves, worse } = known;
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        });
+        spec.input_schema =
+            settings.clone().for_deserialize().into_generator().into_root_schema_for::<A>().to_value();
+        spec.output_schema =
+            Some(settings.for_serialize().into_generator().into_root_schema_for::<O>().to_value());
+        let tool = Function { run, worse, leaves, workspace: Arc::clone(self.workspace) };
+        Self { registry: self.registry.with(spec, Arc::new(tool)), ..self }
+    }
+}
+
+struct Function<A, O> {
     run: Run<A, O>,
+    worse: fn(&A) -> Option<Tier>,
+    leaves: Leaves,
     workspace: Arc<Workspace>,
 }
 
-/// Vetted and reading only: level 4. An id that is none cannot come up here, and then there is no tool.
-fn tool<A, O>(
-    id: &str,
-    description: &str,
-    sinks: &[&str],
-    run: Run<A, O>,
-    workspace: &Arc<Workspace>,
-) -> Option<Arc<dyn Handler>>
-where
-    A: DeserializeOwned + Send + Sync + 'static,
-    O: Serialize + Send + 'static,
-{
-    let id: ToolId = id.parse().ok()?;
-    let spec = ToolSpec {
-        id,
-        description: description.into(),
-        tier: Tier::ReadOnly,
-        level: Level::Autonomous,
-        sinks: sinks.iter().map(ToString::to_string).collect(),
-        idempotent: true,
-        to_origin: false,
-        timeout: FILE_TOOL,
-    };
-    Some(Arc::new(FileTool { spec, run, workspace: Arc::clone(workspace) }))
-}
-
 #[async_trait]
-impl<A, O> Handler for FileTool<A, O>
+impl<A, O> Handler for Function<A, O>
 where
     A: DeserializeOwned + Send + Sync + 'static,
     O: Serialize + Send + 'static,
 {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
     fn accepts(&self, args: &Value) -> Result<(), String> {
         A::deserialize(args).map(drop).map_err(|error| error.to_string())
     }
 
-    async fn call(&self, call: Authorized<Call>) -> Outcome {
+    fn tier(&self, args: &Value) -> Option<Tier> {
+        A::deserialize(args).ok().as_ref().and_then(self.worse)
+    }
+
+    async fn call(&self, call: Authorized<Call>) -> Returned {
+        match self.record(call).await {
+            Ok(record) => {
+                let artifacts = self.leaves.artifact(&record).into_iter().collect();
+                Returned::made(record, artifacts)
+            }
+            Err(failure) => failure.into(),
+        }
+    }
+}
+
+impl<A, O> Function<A, O>
+where
+    A: DeserializeOwned + Send + Sync + 'static,
+    O: Serialize + Send + 'static,
+{
+    async fn record(&self, call: Authorized<Call>) -> Result<Value, Failure> {
         let args: A = call.args()?;
-        let (run, workspace) = (self.run, Arc::clone(&self.workspace));
+        let (run, workspace, stop) = (self.run, Arc::clone(&self.workspace), call.stop().clone());
         #[expect(
             clippy::disallowed_methods,
             reason = "walking a tree blocks, so it gets a thread of its own"
         )]
-        let done = tokio::task::spawn_blocking(move || run(&workspace, &args)).await;
-        let record =
-            done.map_err(|_panicked| Failure::logical("the tool broke down; this is a bug in it"))??;
+        let done = tokio::task::spawn_blocking(move || run(&workspace, &args, &stop)).await;
+        let record = match done {
+            Ok(record) => record?,
+            // The broker keeps it in, and says what it means for the call.
+            Err(broken) if broken.is_panic() => std::panic::resume_unwind(broken.into_panic()),
+            Err(_cancelled) => return Err(Failure::environmental("stopped")),
+        };
         serde_json::to_value(record).map_err(|error| Failure::logical(error.to_string()))
+    }
+}
+
+impl Leaves {
+    fn artifact(self, record: &Value) -> Option<Artifact> {
+        let digest = || record.get("digest").and_then(Value::as_str).and_then(|digest| digest.parse().ok());
+        let digest = match self {
+            Self::Nothing => return None,
+            Self::File => digest(),
+            Self::Gap => None,
+        };
+        let name = record.get("path").and_then(Value::as_str)?.to_owned();
+        Some(Artifact { name, digest, bytes: record.get("bytes").and_then(Value::as_u64) })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::files;
+    use super::builtin;
     use crate::Workspace;
-    use serde_json::json;
+    use broker::{Level, Reach};
+    use domain::Tier;
     use std::sync::Arc;
 
-    #[test]
-    fn three_tools_that_only_read() {
+    fn registry() -> broker::Registry {
         let folder = tempfile::tempdir().unwrap();
-        let registry = files(&Arc::new(Workspace::new(folder.path().into()).unwrap()));
-        let known: Vec<_> = registry.specs().map(|spec| (spec.id.as_str(), spec.tier.name())).collect();
-        assert_eq!(known, [("find_files", "read_only"), ("glob", "read_only"), ("read_file", "read_only")]);
+        builtin(&Arc::new(Workspace::new(folder.path().into()).unwrap()))
     }
 
     #[test]
-    fn arguments_of_another_form_are_refused_with_the_reason() {
-        let folder = tempfile::tempdir().unwrap();
-        let registry = files(&Arc::new(Workspace::new(folder.path().into()).unwrap()));
-        let accepts = |tool: &str, args| registry.handler(&tool.parse().unwrap()).unwrap().accepts(&args);
-        assert_eq!(accepts("find_files", json!({ "under": "." })), Ok(()));
-        assert!(
-            accepts("find_files", json!({ "udner": "." })).unwrap_err().contains("unknown field `udner`")
-        );
-        assert!(accepts("read_file", json!({})).unwrap_err().contains("missing field `path`"));
-        assert!(accepts("glob", json!({ "pattern": 7 })).is_err());
+    fn the_tools_that_ship() {
+        let registry = registry();
+        let known: Vec<_> =
+            registry.specs().map(|spec| (spec.id.as_str(), spec.tier, spec.level as u8)).collect();
+        use Tier::{Admin, ReadOnly, WriteDestructive, WriteSafe};
+        let expected = [
+            ("audit_clear", Admin, 2),
+            ("calc", ReadOnly, 4),
+            ("delete_file", WriteDestructive, 2),
+            ("edit_file", WriteDestructive, 2),
+            ("find_files", ReadOnly, 4),
+            ("glob", ReadOnly, 4),
+            ("hash", ReadOnly, 4),
+            ("read_file", ReadOnly, 4),
+            ("table_columns", ReadOnly, 4),
+            ("table_groups", ReadOnly, 4),
+            ("table_stats", ReadOnly, 4),
+            ("write_file", WriteSafe, 2),
+        ];
+        assert_eq!(known, expected);
+    }
+
+    /// Each says what it takes and what it gives, which of it decides where something goes, and who wrote what.
+    #[test]
+    fn each_tool_says_everything_about_itself() {
+        for spec in registry().specs() {
+            let id = &spec.id;
+            let properties = spec.input_schema.get("properties").and_then(|all| all.as_object());
+            let named = |name: &String| properties.is_some_and(|all| all.contains_key(name));
+            assert!(spec.sinks.iter().all(named), "{id}: {:?}", spec.sinks);
+            if spec.reach == Reach::House {
+                continue;
+            }
+            assert_eq!(spec.input_schema.get("additionalProperties"), Some(&false.into()), "{id}");
+            let output = spec.output_schema.as_ref().unwrap();
+            for field in spec.authorship.keys() {
+                let top = field.split('.').next().unwrap();
+                assert!(output.pointer(&format!("/properties/{top}")).is_some(), "{id}: {field} in {output}");
+            }
+            assert!(!spec.authorship.is_empty() || spec.reach == Reach::Nothing, "{id}");
+            assert!(spec.level > Level::Sampled && !spec.description.is_empty(), "{id}");
+            // What writes is never run twice after a crash.
+            assert_eq!(spec.may_run_again(), spec.tier == Tier::ReadOnly, "{id}");
+        }
     }
 }

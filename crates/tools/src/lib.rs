@@ -1,32 +1,61 @@
-//! The built-in tools: finding and reading files inside one workspace.
+//! The built-in tools: finding, reading, writing and deleting files inside one workspace; tables; arithmetic.
 //!
-//! [`files`] registers them with the broker, which alone may call them. Behind that, each tool is one function from a [`workspace::Workspace`] and typed arguments to a typed record, or to
-//! the reason why there is none. They block, and look as long as there is something to look at: whoever
-//! calls them gives them a thread and a time-out.
+//! [`builtin`] registers them with the broker, which alone may call them. Behind that, each tool is one function
+//! from a [`workspace::Workspace`], typed arguments and a word to stop, to a typed record or the reason why there
+//! is none. They block, and look as long as there is something to look at: whoever calls them gives them a
+//! thread and a time-out, and tells them to stop when it is over.
 //!
-//! Nothing here decides whether a call is allowed, writes to a file, starts a process or speaks to the
-//! network. What is found in files is data; it is never run, and never made into a command line.
+//! | module | tool | |
+//! |---|---|---|
+//! | [`find`], [`glob`], [`read`], [`hash`] | `find_files`, `glob`, `read_file`, `hash` | read |
+//! | [`write`], [`edit`], [`delete`] | `write_file`, `edit_file`, `delete_file` | change one file |
+//! | [`table`] | `table_columns`, `table_stats`, `table_groups` | read |
+//! | [`calc`] | `calc` | touches nothing |
 //!
-//! INVARIANT (confined): nothing outside the workspace is listed or shown, see [`workspace`].
+//! Nothing here decides whether a call is allowed, starts a process or speaks to the network. No folder is
+//! deleted, nothing is moved, no rights are given, no link is made, and nothing is written through one. What is
+//! found in files is data; it is never run, and never made into a command line.
+//!
+//! INVARIANT (confined): nothing outside the workspace is listed, shown or changed, whoever moves things about
+//! meanwhile, see [`workspace`] and [`confined`]. What that does not cover is said there too.
+//! INVARIANT (whole): a file has its old content or its new one, never a part, see [`staged`].
+//! INVARIANT (stopped): after a stop nothing is put in place or deleted.
 //! INVARIANT (honest-count): a limit shortens the list and never the count, and what could not be read
 //! is said in the record.
 //! INVARIANT (bounded): memory depends on the limits, not on how many or how large the files are.
 //!
-//! Start reading at [`files`] and [`find`], then [`workspace`]; the walk and the search are behind them.
+//! Start reading at [`builtin`] and [`find`], then [`workspace`] and [`confined`]; the walk and the search are
+//! behind them. For what writes: [`write`], then [`staged`].
 
+mod calc;
+mod confined;
+mod delete;
+mod diff;
+mod edit;
 mod find;
 mod found;
 mod glob;
 mod handlers;
+mod hash;
+mod house;
+mod names;
 mod pattern;
+#[cfg(test)]
+mod races;
 mod read;
+#[cfg(test)]
+mod schemas;
 mod search;
+mod staged;
+mod stopping;
+mod table;
 mod tally;
 #[cfg(test)]
 mod testing;
 mod text;
 mod walk;
 mod workspace;
+mod write;
 
-pub use handlers::files;
+pub use handlers::builtin;
 pub use workspace::Workspace;

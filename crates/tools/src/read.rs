@@ -1,42 +1,42 @@
 //! `read_file`: the text of one file, or the lines of it that contain something.
 
-#![expect(clippy::disallowed_methods, reason = "files are read here")]
-
-use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
 
 use domain::call::Failure;
-use domain::limits;
+use domain::{Stop, limits};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::found::Match;
 use crate::search::{self, CHUNK, Needle};
+use crate::stopping::Heeding;
 use crate::text;
 use crate::workspace::{self, Workspace};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
+    /// Relative to the workspace.
     pub(crate) path: String,
     /// Only the lines that contain this, exactly as it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) containing: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Content {
     /// Of the file that was read, links followed; relative to the workspace.
     pub(crate) path: String,
     /// Of the whole file, as the lines are.
     pub(crate) bytes: u64,
+    /// A last line without a line end counts too.
     pub(crate) lines: u64,
     /// The beginning of the file, at most [`limits::READ_BYTES`]; empty if lines were asked for.
     pub(crate) text: String,
     /// Whether there is more in the file than `text` or `matches` show.
     pub(crate) truncated: bool,
     /// Whether what is shown is what is there. If not, the bytes that are no UTF-8 were replaced.
-    pub valid_utf8: bool,
+    pub(crate) valid_utf8: bool,
     /// Only if lines were asked for.
     pub(crate) matching_lines: Option<u64>,
     /// At most [`limits::MATCHING_LINES`].
@@ -45,21 +45,22 @@ pub(crate) struct Content {
 
 /// # Errors
 /// If an argument makes no sense, or the file does not exist or cannot be read.
-pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Content, Failure> {
+pub(crate) fn run(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Content, Failure> {
     let containing = args.containing.as_deref().map(|text| Needle::new(text, "containing")).transpose()?;
-    let path = workspace.file(&args.path)?;
+    let opened = workspace.file(&args.path)?;
+    let reader = Heeding { reader: opened.file, stop };
     let content = match containing {
-        Some(needle) => matching_lines(&path, &needle),
-        None => fs::File::open(&path).and_then(|file| beginning(file, limits::READ_BYTES)),
+        Some(needle) => matching_lines(reader, &needle),
+        None => beginning(reader, limits::READ_BYTES),
     };
     let content = content.map_err(|error| workspace::unreadable(&args.path, &error))?;
-    Ok(Content { path: workspace.relative(&path).to_string_lossy().into_owned(), ..content })
+    Ok(Content { path: opened.path.to_string_lossy().into_owned(), ..content })
 }
 
 /// The path is filled in by the caller.
-fn matching_lines(path: &Path, needle: &Needle<'_>) -> io::Result<Content> {
+fn matching_lines(file: impl Read, needle: &Needle<'_>) -> io::Result<Content> {
     let mut buffer = needle.buffer(CHUNK);
-    let hits = search::scan(fs::File::open(path)?, needle, limits::MATCHING_LINES, &mut buffer)?;
+    let hits = search::scan(file, needle, limits::MATCHING_LINES, &mut buffer)?;
     Ok(Content {
         path: String::new(),
         bytes: hits.bytes,
@@ -131,13 +132,14 @@ mod tests {
     use super::{Args, Content, beginning, run};
     use crate::found::Match;
     use crate::testing::Tree;
+    use domain::Stop;
     use domain::call::Failure;
     use serde_json::{Value, from_value, json, to_value};
     use std::os::unix::fs::symlink;
     use std::os::unix::net::UnixListener;
 
     fn read(tree: &Tree, args: Value) -> Result<Content, Failure> {
-        run(tree.workspace(), &from_value(args).unwrap())
+        run(tree.workspace(), &from_value(args).unwrap(), &Stop::default())
     }
 
     #[test]
@@ -223,6 +225,7 @@ mod tests {
     fn what_is_no_file_in_the_workspace_is_refused() {
         let tree = Tree::new(&[("src/a", "")]);
         symlink("/etc/passwd", tree.path("passwd")).unwrap();
+        #[expect(clippy::disallowed_methods, reason = "something that is no file")]
         let _socket = UnixListener::bind(tree.path("socket")).unwrap();
         let table = [
             (json!({ "path": "src" }), "`src` is a folder, not a file"),
@@ -244,5 +247,16 @@ mod tests {
         let missing = read(&tree, json!({ "path": "b" }));
         assert_eq!(missing, Err(Failure::environmental("`b` does not exist in the workspace")));
         assert!(from_value::<Args>(json!({ "path": "a", "lines": 3 })).is_err());
+    }
+
+    #[test]
+    fn a_stop_ends_the_reading() {
+        let tree = Tree::new(&[("a", "x")]);
+        let stop = Stop::default();
+        stop.now();
+        for args in [json!({ "path": "a" }), json!({ "path": "a", "containing": "x" })] {
+            let stopped = run(tree.workspace(), &from_value(args).unwrap(), &stop);
+            assert_eq!(stopped, Err(Failure::environmental("stopped")));
+        }
     }
 }

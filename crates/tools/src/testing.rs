@@ -46,6 +46,19 @@ impl Tree {
         set_changed(&path, CHANGED);
     }
 
+    pub(crate) fn content(&self, relative: &str) -> Vec<u8> {
+        fs::read(self.path(relative)).unwrap()
+    }
+
+    /// What is in a folder, hidden things too.
+    pub(crate) fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
     pub(crate) fn change(&self, relative: &str, seconds: u64) {
         set_changed(&self.path(relative), seconds);
     }

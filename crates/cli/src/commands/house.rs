@@ -17,6 +17,10 @@ pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
         return Ok(0);
     }
     let attention = screen.tinted("!", Tone::Attention);
+    if let Some(since) = status.halted {
+        let command = screen.tinted("regent resume-all", Tone::Command);
+        screen.line(&format!("{attention} halted   since {}   {command}", since.date_time(app.zone())))?;
+    }
     for task in &status.unfinished {
         screen.line(&format!("{attention} {}", tasks::row(app, screen, task)))?;
         screen.line(&format!(
@@ -116,7 +120,7 @@ pub(crate) fn config(app: &App, screen: &Screen, command: &Config) -> Done {
         } else {
             String::new()
         };
-        screen.line(&format!("{name:<12} {value:<16}{origin}"))?;
+        screen.line(&format!("{name:<17} {value:<16}{origin}"))?;
     }
     Ok(0)
 }

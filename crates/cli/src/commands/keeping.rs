@@ -95,6 +95,11 @@ pub(crate) async fn backup(
             "the audit of this house is broken, and so is the copy's, which `restore` refuses: {fault}"
         ));
     }
+    if backup.secrets_left_out > 0 {
+        let secrets = plural(backup.secrets_left_out as u64, "secret", "secrets");
+        screen
+            .note(&format!("{secrets} in `secrets` beside the settings: never copied, keep them elsewhere"));
+    }
     if backup.manifest.is_some() {
         screen.note("whoever can read it can read everything, and holds the keys of the audit: keep it safe");
     }
@@ -158,10 +163,12 @@ fn told(app: &App, restored: &Restored) -> String {
             format!("{verb} the house that is there: {}; {newer}", holds(now))
         }
     });
-    lines.push(match restored.settings {
-        SettingsFile::PutBack => "settings: put back".into(),
-        SettingsFile::Left => "settings: left as they are".into(),
-    });
+    for (what, file) in [("settings", restored.settings), ("switches of tools", restored.switches)] {
+        lines.push(match file {
+            SettingsFile::PutBack => format!("{what}: put back"),
+            SettingsFile::Left => format!("{what}: left as they are"),
+        });
+    }
     match (&restored.kept, restored.done) {
         (Some(kept), _) => lines.push(format!("what was there: {}", escaped(&kept.display().to_string()))),
         (None, true) => {}

@@ -1,12 +1,15 @@
 //! One file per group of commands: each turns arguments into one use case of [`runtime::App`] and shows what comes back.
 
 mod audit;
+mod authorize;
 mod events;
 mod forget;
 mod house;
 mod keeping;
+mod lines;
 mod run;
 mod tasks;
+mod tools;
 
 use std::io;
 
@@ -49,6 +52,10 @@ pub(crate) async fn dispatch(
     match command {
         Command::Run { request } => run::run(app, screen, surroundings, &request.join(" ")).await,
         Command::Resume { id } => run::resume(app, screen, id.as_deref()).await,
+        Command::Tools(command) => tools::tools(app, screen, surroundings, command).await,
+        Command::Authorize => authorize::authorize(screen).await,
+        Command::Halt => tools::halt(app, screen).await,
+        Command::ResumeAll => tools::resume_all(app, screen).await,
         Command::Tasks(command) => tasks::tasks(app, screen, command).await,
         Command::Why { id, recheck: false } => tasks::why(app, screen, &id).await,
         Command::Why { id, recheck: true } => tasks::recheck(app, screen, &id).await,

@@ -22,7 +22,7 @@ pub(crate) async fn run(app: &App, screen: &Screen, surroundings: &Surroundings,
 
 /// Nobody needs a daemon to have an orderly house: whoever has answered does what is due, for a moment. What does not
 /// fit into it is left to the next one, or to `regent tick`; what fails is on record.
-async fn afterwards(app: &App) {
+pub(super) async fn afterwards(app: &App) {
     const AT_MOST: std::time::Duration = std::time::Duration::from_millis(50);
     drop(tokio::time::timeout(AT_MOST, app.tick()).await);
 }
@@ -38,7 +38,7 @@ pub(crate) async fn resume(app: &App, screen: &Screen, id: Option<&str>) -> Done
 }
 
 /// With `--json` every step is an event on standard output, once it is durable.
-fn watch(screen: &Screen) -> Watch {
+pub(super) fn watch(screen: &Screen) -> Watch {
     let screen = screen.clone();
     Arc::new(move |step| {
         if screen.json {
@@ -52,7 +52,7 @@ fn watch(screen: &Screen) -> Watch {
 /// Shows the answer on standard output: the handler behind the tool `deliver`.
 struct Terminal(Screen);
 
-fn surface(screen: &Screen) -> Arc<dyn Surface> {
+pub(super) fn surface(screen: &Screen) -> Arc<dyn Surface> {
     Arc::new(Terminal(screen.clone()))
 }
 
@@ -91,7 +91,7 @@ fn print(screen: &Screen, result: &FinalResult) -> std::io::Result<()> {
 }
 
 /// The last lines: how it ended, and what can be asked about it.
-fn closing(screen: &Screen, report: &Report) -> Done {
+pub(super) fn closing(screen: &Screen, report: &Report) -> Done {
     let trouble = report.problem();
     let exit = trouble.as_ref().map_or(0, |problem| problem.code.exit());
     if screen.json && trouble.as_ref().is_none_or(|trouble| trouble.code != Code::OUTPUT) {

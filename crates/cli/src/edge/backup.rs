@@ -15,14 +15,15 @@ use runtime::keeping::{Backup, Count, FORMAT, How, KeptBackup, Manifest, Occasio
 use runtime::{Code, House, Problem};
 use serde::{Deserialize, Serialize};
 
-use super::blocking;
 use super::files::{self, Draft};
 use super::host::{OsHost, seal_of, unusable};
+use super::{access, blocking};
 
 /// What a house consists of, in the data folder and in a backup. `keys` is a folder.
 pub(super) const NAMES: [&str; 5] = ["regent.db", "keys", "node", "checkpoints.jsonl", "tip"];
 const DATABASE: &str = "regent.db";
 const SETTINGS: &str = "regent.toml";
+const SWITCHES: &str = "tool-access.json";
 const MANIFEST: &str = "manifest.json";
 
 /// How often a copy is begun again because a key changed while it was made.
@@ -86,7 +87,7 @@ fn is_of_a_house(name: &str) -> bool {
     let plain = |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0']);
     match name.split_once('/') {
         Some((folder, file)) => folder == "keys" && plain(file),
-        None => name == SETTINGS || (NAMES.contains(&name) && name != "keys"),
+        None => [SETTINGS, SWITCHES].contains(&name) || (NAMES.contains(&name) && name != "keys"),
     }
 }
 
@@ -117,8 +118,10 @@ impl OsHost {
         let keys = keys.into_iter().map(|name| (format!("keys/{name}"), folder.join(name)));
         let beside = NAMES.iter().filter(|name| ![DATABASE, "keys"].contains(name));
         let beside = beside.map(|name| ((*name).to_owned(), self.in_place(name)));
-        let settings = std::iter::once((SETTINGS.to_owned(), house.settings_file()));
-        let all = keys.chain(beside).chain(settings);
+        access::known(house)?; // a copy without the switches that are there would have everything on
+        let beside_settings = [(SETTINGS, house.settings_file()), (SWITCHES, house.tool_access())];
+        let beside_settings = beside_settings.map(|(name, path)| (name.to_owned(), path));
+        let all = keys.chain(beside).chain(beside_settings);
         Ok(all.filter(|(name, path)| is_of_a_house(name) && path.is_file()).collect())
     }
 
@@ -279,6 +282,7 @@ impl OsHost {
     pub(super) async fn make_backup(&self, to: Option<&Path>, how: How) -> Result<Backup, Problem> {
         let parent = to.map_or_else(|| self.house.backups(), Path::to_owned);
         let folder = parent.join(self.dated("regent"));
+        let secrets_left_out = access::secret_files(&self.house).map_or(0, |files| files.len());
         if how == How::Rehearse {
             let files = self.small_files()?;
             let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
@@ -292,12 +296,13 @@ impl OsHost {
                 bytes: small + if self.is_remote() { 0 } else { size(&self.house.database()) },
                 manifest: None,
                 fault: None,
+                secrets_left_out,
             });
         }
         let (drafted, counted, fault) = self.tried_draft(&parent, Occasion::Asked).await?;
         let (manifest, bytes, files) = (drafted.digest, drafted.bytes, drafted.manifest.files.len());
         let folder = self.keep(drafted, &folder)?;
-        Ok(Backup { folder, counted, files, bytes, manifest: Some(manifest), fault })
+        Ok(Backup { folder, counted, files, bytes, manifest: Some(manifest), fault, secrets_left_out })
     }
 
     /// Gives the copy its name, and writes down where it is.
@@ -418,6 +423,7 @@ mod tests {
             "tip",
             "checkpoints.jsonl",
             "regent.toml",
+            "tool-access.json",
             "keys/audit.key",
             "keys/audit-2.key",
         ] {

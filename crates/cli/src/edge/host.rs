@@ -8,6 +8,9 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
+use broker::access::Switches;
+use broker::secrets::Secrets;
+use domain::call::ToolId;
 use domain::id::{Id, NodeId};
 use domain::probe::Probe;
 use domain::{Clock, IdSource};
@@ -20,7 +23,7 @@ use runtime::settings::{Settings, without_password};
 use runtime::{Code, Finding, Furnished, Host, House, Problem, State, User};
 
 use super::vault::FileVault;
-use super::{anchor, holder, keys};
+use super::{access, anchor, holder, keys};
 
 pub(crate) struct OsHost {
     pub(crate) house: House,
@@ -35,6 +38,8 @@ pub(crate) struct OsHost {
     pub(crate) root: OnceLock<PublicKey>,
     /// What opening the house brought forward, if anything.
     pub(crate) upgraded: OnceLock<Upgrade>,
+    /// Tools that the environment switches off.
+    pub(crate) tools_off: String,
 }
 
 #[async_trait]
@@ -96,6 +101,7 @@ impl Host for OsHost {
             findings.push(inspect_folder(name, folder));
         }
         findings.push(self.inspect_key());
+        findings.extend(self.inspect_tools());
         let database = house.database();
         findings.push(if self.is_remote() {
             ok("database", without_password(&self.database_url))
@@ -106,6 +112,18 @@ impl Host for OsHost {
             Finding { name: "database", state: State::Warn, what, remedy: Some("regent init".into()) }
         });
         findings
+    }
+
+    fn switches(&self) -> Switches {
+        access::switches(&self.house, &self.tools_off)
+    }
+
+    fn turn(&self, tool: &ToolId, enabled: bool) -> Result<(), Problem> {
+        access::turn(&self.house, tool, enabled, &self.unique())
+    }
+
+    fn secrets(&self) -> Result<Secrets, Problem> {
+        access::secrets(&self.house)
     }
 
     fn new_root(&self) -> Option<PublicKey> {
@@ -262,6 +280,25 @@ impl OsHost {
             };
         }
         ok("user", name)
+    }
+
+    /// Only where something is wrong: then nothing runs.
+    fn inspect_tools(&self) -> Vec<Finding> {
+        let bad = |name, what: String, remedy: &str| Finding {
+            name,
+            state: State::Bad,
+            what,
+            remedy: Some(remedy.into()),
+        };
+        let switches = self.switches();
+        let access = switches.mistake().map(|why| {
+            let what =
+                format!("{} cannot be used, so no tool runs: {why}", self.house.tool_access().display());
+            bad("tools", what, "regent explain R4029")
+        });
+        let secrets =
+            self.secrets().err().map(|problem| bad("secrets", problem.what, "regent explain R4030"));
+        access.into_iter().chain(secrets).collect()
     }
 
     fn inspect_key(&self) -> Finding {

@@ -4,6 +4,7 @@
 use std::io;
 use std::path::Path;
 
+mod access;
 mod anchor;
 mod backup;
 mod files;
@@ -25,7 +26,14 @@ pub(crate) fn text_of(path: &Path) -> io::Result<Option<String>> {
     let found = match std::fs::metadata(path) {
         Ok(found) => found,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(None);
+            // A link that leads nowhere is there: whoever made it meant something by it.
+            let leads_nowhere = |path: &Path| path.is_symlink() && !path.exists();
+            return match path.ancestors().find(|path| leads_nowhere(path)) {
+                Some(link) => {
+                    Err(io::Error::other(format!("{} is a link that leads nowhere", link.display())))
+                }
+                None => Ok(None),
+            };
         }
         Err(error) => return Err(error),
     };

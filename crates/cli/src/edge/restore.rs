@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::backup::{Examined, NAMES, count, house_in, read_manifest};
-use super::files;
 use super::host::{OsHost, unusable};
+use super::{access, files};
 
 /// How long to wait for another process that is putting a house in place, and how often to look.
 const WAITS: u32 = 300;
@@ -98,6 +98,10 @@ impl OsHost {
                 Old::Broken(problem) => Some(Present::Unreadable(problem.to_string())),
             },
             settings: self.settings_file(&examined),
+            switches: match access::comes_back(&self.house, &house_in(examined.scratch.path())) {
+                true => SettingsFile::PutBack,
+                false => SettingsFile::Left,
+            },
             kept: None,
             done: false,
         };
@@ -314,6 +318,10 @@ impl OsHost {
         files::sync(&scratch.join("keys")).map_err(failed)?;
         files::sync(&scratch).map_err(failed)?;
         files::sync(&self.house.data).map_err(failed)?;
+        // While there may be no room for it, the old house is still there.
+        let switches = self.house.tool_access();
+        access::prepare(&self.house, &house_in(&scratch))
+            .map_err(|error| unusable("make", &switches, &error))?;
         let text =
             serde_json::to_vec(&marker).map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
         let draft = self.house.data.join(format!(".restoring.{}", self.unique()));
@@ -393,6 +401,9 @@ impl OsHost {
         };
         let durable = |folder: &Path| files::sync(folder).map_err(|error| unusable("write", folder, &error));
         files::make_folder(&aside).map_err(|error| unusable("make", &aside, &error))?;
+        // Before the house: it is never there without them.
+        self.stage("put switches back");
+        access::put_back(&self.house).map_err(|error| unusable("make", &self.house.tool_access(), &error))?;
         for name in NAMES.iter().filter(|name| !(self.is_remote() && **name == DATABASE[0])) {
             let (new, put) = (scratch.join(name), marker.puts.iter().any(|put| put == name));
             if put && !new.exists() {
@@ -431,6 +442,7 @@ impl OsHost {
         self.stage("tidy up");
         let path = self.house.restoring();
         let failed = |error| unusable("remove", &path, &error);
+        access::discard(&self.house).map_err(failed)?;
         files::remove(scratch).map_err(failed)?;
         files::remove(&path).map_err(failed)?;
         files::sync(&self.house.data).map_err(failed)

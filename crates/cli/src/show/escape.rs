@@ -1,10 +1,12 @@
 //! Text from outside is data: what could move the cursor, turn the writing direction or hide is made visible.
 
+use domain::is_unseen;
+
 /// Keeps line feeds and tabs; everything that a terminal would act on, or that nobody could see, becomes `\u{…}`.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c == '\n' || c == '\t' || !is_dangerous(c) {
+        if c == '\n' || c == '\t' || !is_unseen(c) {
             out.push(c);
         } else {
             out.extend(c.escape_unicode());
@@ -13,23 +15,22 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-const fn is_dangerous(c: char) -> bool {
-    matches!(c,
-        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' // C0, DEL, C1
-        | '\u{ad}' // soft hyphen
-        | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' // zero width, marks of direction
-        | '\u{2028}'..='\u{202e}' // separators, embeddings and overrides
-        | '\u{2060}'..='\u{206f}' // joiners, isolates
-        | '\u{3164}' | '\u{fe00}'..='\u{fe0e}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}' // tags and variation selectors
-    )
+/// JSON as a terminal may see it: the same value, with the escapes of JSON. Outside of its texts there is nothing to escape.
+pub(super) fn escaped_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_unseen(c) {
+            out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
-    use super::escaped;
+    use super::{escaped, escaped_json};
 
     #[test]
     fn what_a_terminal_would_act_on_is_shown_instead() {
@@ -46,5 +47,14 @@ mod tests {
         for (text, expected) in table {
             assert_eq!(escaped(text), expected);
         }
+    }
+
+    #[test]
+    fn json_on_a_terminal_hides_nothing_and_is_the_same_value() {
+        let value =
+            serde_json::json!({ "evil\u{202e}": "a\u{200b}b \u{9b}31m \u{7f} tag\u{e0041} \n äöü 🦀" });
+        let shown = escaped_json(&value.to_string());
+        assert_eq!(shown, r#"{"evil\u202e":"a\u200bb \u009b31m \u007f tag\udb40\udc41 \n äöü 🦀"}"#);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
     }
 }

@@ -86,9 +86,14 @@ impl Screen {
         writeln!(io::stdout().lock(), "{}", text.trim_end())
     }
 
+    /// A terminal sees what it would act on as JSON's own escapes, a file or a pipe gets it as it is.
     pub(crate) fn json_line<T: Serialize>(&self, value: &T) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        serde_json::to_writer(&mut out, value)?;
+        if self.out.terminal {
+            out.write_all(escape::escaped_json(&serde_json::to_string(value)?).as_bytes())?;
+        } else {
+            serde_json::to_writer(&mut out, value)?;
+        }
         out.write_all(b"\n")
     }
 

@@ -25,5 +25,6 @@ mod settings;
 mod signals;
 mod sql;
 mod together;
+mod tools;
 mod usage;
 mod world;

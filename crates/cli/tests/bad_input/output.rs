@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::world::{REQUEST, World, events};
+use crate::world::{REQUEST, World, event, events};
 
 /// More than a pipe holds, so that the program has to meet the closed end.
 const MANY: u32 = 600;
@@ -95,4 +95,27 @@ fn no_color_counts_before_the_settings_and_the_flag_before_both() {
     assert!(coloured(&["audit", "verify"], ""), "an empty `NO_COLOR` is none");
     assert!(coloured(&["audit", "verify", "--color", "always"], "1"));
     assert!(!coloured(&["audit", "verify"], "1"));
+}
+
+/// Neither the direction of the writing nor the cursor is turned by what somebody sent, in `--json` either.
+#[test]
+fn json_on_a_terminal_is_the_same_value_with_nothing_hidden_in_it() {
+    use std::io::Read as _;
+    let world = World::new();
+    let sent = "evil\u{202e}gpj.exe \u{9b}31m zero\u{200b}width";
+    world.regent(&["events", "ingest"]).stdin(event("1", sent)).run().succeeds();
+    let list = ["events", "list", "--json"];
+    let piped = world.regent(&list).run().succeeds();
+    assert!(piped.stdout.contains(sent), "{piped}");
+    let pty = nix::pty::openpty(None, None).expect("a terminal");
+    let terminal = nix::unistd::ttyname(&pty.slave).expect("its name");
+    world.regent(&list).run_into(&terminal).succeeds();
+    drop(pty.slave);
+    let (mut shown, mut master) = (Vec::new(), std::fs::File::from(pty.master));
+    // A terminal that everybody has left reads as an error, after all that was written.
+    drop(master.read_to_end(&mut shown));
+    let shown = String::from_utf8(shown).expect("text");
+    assert!(shown.contains(r"evil\u202egpj.exe \u009b31m zero\u200bwidth"), "{shown}");
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+    assert_eq!(value(&shown), value(&piped.stdout));
 }

@@ -96,7 +96,7 @@ impl Kept {
                 let holds = |cell: &Value| match cell {
                     Value::Text(text) => text.contains(what),
                     Value::Bytes(bytes) => contains(bytes, what),
-                    Value::Null | Value::Int(_) | Value::Time(_) => false,
+                    Value::Null | Value::Int(_) | Value::Real(_) | Value::Time(_) => false,
                 };
                 if rows.iter().flatten().any(holds) {
                     found.push(table.name);

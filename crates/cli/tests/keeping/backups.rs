@@ -49,6 +49,24 @@ fn a_backup_holds_everything_and_only_its_owner_reads_it() {
     assert!(list.contains("/usb/regent-") && list.contains(&manifest.to_string()), "{list}");
 }
 
+/// They are left out, and that is said; switches that nobody can read are not left out silently.
+#[test]
+fn secrets_are_not_copied_and_unreadable_switches_stop_it() {
+    let world = World::lived_in();
+    let said = world.regent(&["backup"]).run().succeeds();
+    assert!(!said.stderr.contains("never copied"), "{said}");
+    let secrets = world.home.join("secrets");
+    std::fs::create_dir(&secrets).expect("folder");
+    std::fs::write(secrets.join("github"), "ghp_long_enough").expect("secret");
+    let said = world.regent(&["backup"]).run().succeeds();
+    assert!(said.stderr.contains("1 secret in `secrets`"), "{said}");
+    for path in kept(&world).iter().flat_map(|folder| files_of(folder)) {
+        assert!(!path.ends_with("github"), "{}", path.display());
+    }
+    std::os::unix::fs::symlink("nowhere", world.home.join("tool-access.json")).expect("link");
+    world.regent(&["backup"]).run().fails(4, "R4029").says(&["a link that leads nowhere"]);
+}
+
 #[test]
 fn a_dry_run_writes_nothing() {
     let world = World::lived_in();

@@ -151,7 +151,10 @@ impl<W> Scene<W> {
 
 fn scene() -> Scene<World> {
     let world = World::lived_in();
+    let switches = world.home.join("tool-access.json");
+    std::fs::write(&switches, r#"{"calc": {"enabled": false}}"#).expect("switches");
     let folder = back_up(&world);
+    std::fs::remove_file(&switches).expect("only the backup has them");
     let [then, _] = record(&world);
     world.regent(&["events", "ingest"]).stdin(events(50..=52)).run().succeeds();
     let [now, _] = record(&world);
@@ -166,12 +169,15 @@ fn a_restore() {
         let restored = entries_of(&audit(&scene.world), "house.restored").len();
         let whole = [(&scene.then, 1), (&scene.now, 0)].contains(&(&events, restored));
         assert!(whole, "killed at `{point}` it is neither the old nor the new house");
+        let switches = scene.world.home.join("tool-access.json").exists();
+        assert_eq!(switches, restored == 1, "killed at `{point}`, the switches are not those of the house");
         assert!(!scene.world.data().join("restoring").exists(), "killed at `{point}`");
         works(&scene.world, point);
         scene.world.regent(&scene.args()).run().succeeds();
         let [events, _] = record(&scene.world);
         assert!(events == scene.then, "killed at `{point}`, the next one finishes");
         assert_eq!(leftovers(&scene.world).len(), 0, "killed at `{point}`");
+        assert!(!scene.world.home.join(".tool-access.restored").exists(), "killed at `{point}`");
         for folder in kept(&scene.world) {
             scene.world.regent(&["restore", "--dry-run", folder.to_str().expect("text")]).run().succeeds();
         }
@@ -190,6 +196,7 @@ fn a_restore_that_is_killed_again_while_it_is_carried_on() {
         scene.world.regent(&["audit", "verify"]).run().succeeds();
         let [events, _] = record(&scene.world);
         assert!(events == scene.then, "killed at `{point}`: it was decided");
+        assert!(scene.world.home.join("tool-access.json").exists(), "killed at `{point}`");
         works(&scene.world, point);
     };
     let first = scene();

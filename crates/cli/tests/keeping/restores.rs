@@ -83,6 +83,46 @@ fn on_a_new_machine_it_brings_everything_along() {
     fresh.regent(&["doctor"]).run().succeeds();
 }
 
+fn is_off(world: &World, tool: &str) -> bool {
+    let shown = world.regent(&["tools", "show", tool, "--json"]).run().succeeds().json();
+    shown[0]["switch"] == "off"
+}
+
+fn restore(world: &World, folder: &Path, says: &str) {
+    let done = world.regent(&["restore", "--yes", text(folder)]).run().succeeds();
+    assert!(done.stdout.contains(says), "{done}");
+    assert!(!world.home.join(".tool-access.restored").exists());
+}
+
+#[test]
+fn a_tool_that_was_switched_off_is_off_after_a_restore_too() {
+    const LEFT: &str = "switches of tools: left as they are";
+    let world = World::lived_in();
+    let before = back_up(&world);
+    world.regent(&["tools", "disable", "write_file"]).run().succeeds();
+    let folder = back_up(&world);
+
+    let fresh = World::new();
+    restore(&fresh, &folder, "switches of tools: put back");
+    assert!(is_off(&fresh, "write_file"));
+    let call = ["tools", "call", "write_file", "path=a.txt", "content=x"];
+    fresh.regent(&call).run().fails(3, "R3002");
+
+    // Those that are there are not taken back in time.
+    world.regent(&["tools", "enable", "write_file"]).run().succeeds();
+    world.regent(&["tools", "disable", "calc"]).run().succeeds();
+    restore(&world, &folder, LEFT);
+    assert!(is_off(&world, "calc") && !is_off(&world, "write_file"));
+
+    // A backup of before has none.
+    assert!(!before.join("tool-access.json").exists());
+    restore(&world, &before, LEFT);
+    assert!(is_off(&world, "calc"));
+    let empty = World::new();
+    restore(&empty, &before, LEFT);
+    assert!(!empty.home.join("tool-access.json").exists());
+}
+
 #[test]
 fn the_backup_of_another_house_is_refused_where_something_could_be_lost() {
     let (here, there) = (World::lived_in(), World::lived_in());
@@ -114,8 +154,8 @@ fn what_is_damaged_or_no_backup_at_all_is_not_put_anywhere() {
         ("a file missing", 1, "R1006", |folder| std::fs::remove_file(folder.join("node")).expect("remove")),
         ("other counts", 1, "R1006", |folder| renamed(folder, "\"events\":", "\"events\":1")),
         ("a name that leads out", 1, "R1006", |folder| renamed(folder, "\"node\":\"", "\"../node\":\"")),
-        ("another schema", 1, "R1006", |folder| renamed(folder, "\"schema\":3", "\"schema\":1")),
-        ("a newer format", 4, "R4004", |folder| renamed(folder, "\"format\":1", "\"format\":2")),
+        ("another schema", 1, "R1006", |folder| renamed(folder, "\"schema\":4", "\"schema\":1")),
+        ("a newer format", 4, "R4004", |folder| renamed(folder, "\"format\":2", "\"format\":3")),
         ("no JSON", 2, "R2009", |folder| append(&folder.join("manifest.json"))),
         ("nothing", 2, "R2009", |folder| std::fs::remove_file(folder.join("manifest.json")).expect("remove")),
     ];

@@ -1,12 +1,13 @@
 //! R3 and R4a: attempts at subtasks, the evidence they leave, and the verdict on it.
 
 use domain::ask::Ask;
-use domain::call::{Call, Evidence, Outcome};
+use domain::call::{Call, Evidence, Failure, FailureClass, Outcome};
 use domain::criterion::Verdict;
 use domain::limits::ATTEMPT_STEPS;
 use domain::source::{Source, Text};
+use domain::task::Cause;
 
-use super::{Effect, Role, Step, Task};
+use super::{Effect, Role, Step, Task, loops};
 use crate::check;
 
 /// Where one subtask stands.
@@ -110,6 +111,9 @@ impl Task {
             args: call.args.clone(),
             outcome,
         });
+        if let Some(circle) = loops::circle(&work.evidence) {
+            return self.abandon(Cause::Loop, circle.to_string(), step);
+        }
         if work.moves < ATTEMPT_STEPS {
             self.ask_to_act(subtask, step);
         } else {
@@ -121,16 +125,18 @@ impl Task {
     /// The executor says it is done. Its words are a claim; the evidence is judged. A failed last call is
     /// never scored as matched, whatever is claimed.
     pub(super) fn finish(&mut self, subtask: u32, output: String, step: &mut Step) {
-        let failure = self.work.get(subtask as usize).and_then(|work| {
-            match work.evidence.last().map(|last| &last.outcome) {
-                Some(Err(failure)) => Some(failure.message.clone()),
-                Some(Ok(_)) | None => None,
+        let last = self.work.get(subtask as usize).and_then(|work| work.evidence.last());
+        let state = match last.map(|last| &last.outcome) {
+            Some(Err(Failure { class: FailureClass::Refused, message, instead })) => {
+                State::Refused([std::slice::from_ref(message), instead].concat().join("; "))
             }
-        });
+            Some(Err(failure)) => State::Failed(failure.message.clone()),
+            Some(Ok(_)) | None => State::Judged,
+        };
         if let Some(work) = self.work.get_mut(subtask as usize) {
             work.output = output;
         }
-        self.stop_subtask(subtask, failure.map_or(State::Judged, State::Failed), step);
+        self.stop_subtask(subtask, state, step);
     }
 
     pub(super) fn stop_subtask(&mut self, subtask: u32, state: State, step: &mut Step) {

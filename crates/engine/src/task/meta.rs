@@ -15,8 +15,6 @@ impl Task {
         let directive = solver::steer(&outcomes);
         let troubles: Vec<String> = self.work.iter().filter_map(trouble).collect();
         let refused = self.work.iter().any(|work| matches!(work.state, State::Refused(_)));
-        let outputs =
-            self.work.iter().filter(|work| work.state == State::Judged).map(|work| work.output.as_str());
         let result = FinalResult {
             directive,
             cause: (directive == Directive::Abandon).then_some(if refused {
@@ -24,11 +22,17 @@ impl Task {
             } else {
                 Cause::Failed
             }),
-            text: outputs.collect::<Vec<_>>().join("\n"),
+            text: self.outputs(),
             reason: (!troubles.is_empty()).then(|| troubles.join("; ")),
             verdicts: self.work.iter().flat_map(|work| work.verdicts.clone()).collect(),
         };
         self.conclude(result, step);
+    }
+
+    /// What there is of a result.
+    pub(super) fn outputs(&self) -> String {
+        let judged = self.work.iter().filter(|work| work.state == State::Judged);
+        judged.map(|work| work.output.as_str()).collect::<Vec<_>>().join("\n")
     }
 
     fn outcome(&self, number: usize, work: &Work) -> Outcome {

@@ -1,12 +1,13 @@
 //! The task machine: one total fold over journalled inputs.
 
 mod executor;
+mod loops;
 mod meta;
 mod solver;
 mod step;
 
 use domain::ask::{Action, Ask, Perception};
-use domain::call::{Call, Chooser, Outcome, ToolId};
+use domain::call::{Call, Chooser, Failure, Outcome, ToolId};
 use domain::id::{CallId, Id, ReasonId, TaskId};
 use domain::source::Text;
 use domain::task::{Cause, Directive, FinalResult, Plan, Status, TaskSpec};
@@ -183,6 +184,9 @@ impl Task {
     // R3: the next move of one attempt.
     fn acted(&mut self, subtask: u32, action: Action, step: &mut Step) {
         self.close_ask(|ask| matches!(ask, Ask::Act { number, .. } if *number == subtask));
+        if self.result.is_some() {
+            return; // the task was ended while this was being thought about
+        }
         match action {
             Action::Finish { output } => {
                 step.say(Role::Executor, Role::Validator, "ExecutionResult", Some(subtask));
@@ -213,12 +217,20 @@ impl Task {
     }
 
     fn ruled(&mut self, id: CallId, ruling: Ruling, step: &mut Step) {
-        let Ruling::Refused { why } = ruling else { return };
-        let subtask = self.open_call(id).and_then(|call| call.subtask);
+        if ruling == Ruling::Execute {
+            return;
+        }
+        let Some(call) = self.open_call(id).cloned() else { return };
         self.close_call(id);
-        match subtask {
-            Some(subtask) => self.stop_subtask(subtask, State::Refused(why), step),
-            None => self.end = Some(End::Undelivered),
+        match (call.subtask, ruling) {
+            (None, _) => self.end = Some(End::Undelivered),
+            (Some(_), _) if self.result.is_some() => {}
+            (Some(subtask), Ruling::Refused { why }) => self.stop_subtask(subtask, State::Refused(why), step),
+            (Some(subtask), Ruling::Denied { why, instead }) => {
+                self.observe(subtask, &call, Err(Failure::refused(why, instead)), step)
+            }
+            (Some(_), Ruling::Exhausted { why }) => self.abandon(Cause::Exhausted, why, step),
+            (Some(_), Ruling::Execute) => {}
         }
     }
 
@@ -226,6 +238,7 @@ impl Task {
         let Some(call) = self.open_call(id).cloned() else { return };
         self.close_call(id);
         match call.subtask {
+            Some(_) if self.result.is_some() => {}
             Some(subtask) => self.observe(subtask, &call, outcome, step),
             None => {
                 step.say(Role::Solver, Role::User, "FinalResult", None);
@@ -252,7 +265,7 @@ impl Task {
         let result = FinalResult {
             directive: Directive::Abandon,
             cause: Some(cause),
-            text: String::new(),
+            text: self.outputs(),
             reason: Some(why),
             verdicts: Vec::new(),
         };

@@ -67,7 +67,19 @@ impl Input {
 #[serde(rename_all = "snake_case")]
 pub enum Ruling {
     Execute,
-    Refused { why: String },
+    /// As journals of the first rules have it: the subtask ends.
+    Refused {
+        why: String,
+    },
+    /// The attempt is told why, and what would be allowed instead.
+    Denied {
+        why: String,
+        instead: Vec<String>,
+    },
+    /// A budget is used up: the task ends.
+    Exhausted {
+        why: String,
+    },
 }
 
 /// What the outside world is to do. Models and tools; people and memory come later.

@@ -245,11 +245,55 @@ fn what_is_not_understood_and_what_cannot_be_planned_is_said_so() {
 #[test]
 fn an_attempt_has_ten_moves() {
     let mut run = Run::planned(&[&[]]);
-    for _ in 0..10 {
+    for n in 0..10 {
         let call = run.act(0);
-        run.give(Input::Returned { call: call.id, outcome: Ok(json!({})) });
+        run.give(Input::Returned { call: call.id, outcome: Ok(json!(n)) });
     }
     assert_eq!(run.result().reason.as_deref(), Some("no result after 10 moves"));
+}
+
+/// The whole run, not only the subtask; what comes back later changes nothing.
+#[test]
+fn a_circle_ends_the_run_while_others_are_still_at_work() {
+    let mut run = Run::planned(&[&[], &[]]);
+    let other = run.act(1);
+    for _ in 0..3 {
+        let call = run.act(0);
+        run.give(Input::Returned { call: call.id, outcome: Ok(json!("again")) });
+    }
+    assert_eq!((run.result().directive, run.result().cause), (Directive::Abandon, Some(Cause::Loop)));
+    let before = run.result().clone();
+    run.give(Input::Returned { call: other.id, outcome: Ok(json!("late")) });
+    assert_eq!(*run.result(), before);
+}
+
+#[test]
+fn a_denial_is_evidence_and_the_attempt_goes_on() {
+    let mut run = Run::planned(&[&[]]);
+    let call = run.act(0);
+    let ruling = Ruling::Denied { why: "not that".into(), instead: vec!["this".into()] };
+    let effects = run.give(Input::Ruled { call: call.id, ruling });
+    let [Effect::Ask(ask)] = effects.as_slice() else { panic!("{effects:?}") };
+    let Ask::Act { evidence, .. } = &**ask else { panic!("{ask:?}") };
+    let told = evidence.last().unwrap().outcome.clone();
+    assert_eq!(told, Err(Failure::refused("not that", vec!["this".into()])));
+    // If it gives up then, authority is what it failed for.
+    run.give(Input::Acted { subtask: 0, action: Action::Finish { output: "no".into() } });
+    assert_eq!(
+        (run.result().cause, run.result().reason.as_deref()),
+        (Some(Cause::Refused), Some("not that; this"))
+    );
+}
+
+#[test]
+fn a_budget_that_is_used_up_ends_the_run() {
+    let mut run = Run::planned(&[&[]]);
+    let call = run.act(0);
+    run.give(Input::Ruled { call: call.id, ruling: Ruling::Exhausted { why: "enough".into() } });
+    assert_eq!(
+        (run.result().cause, run.result().reason.as_deref()),
+        (Some(Cause::Exhausted), Some("enough"))
+    );
 }
 
 #[test]

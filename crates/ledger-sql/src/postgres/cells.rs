@@ -1,10 +1,10 @@
-//! Cells as PostgreSQL keeps them: whole numbers as `bigint`, texts as `text`, bytes as `bytea`, times as
+//! Cells as PostgreSQL keeps them: whole numbers as `bigint`, others as `double precision`, texts as `text`, bytes as `bytea`, times as
 //! `timestamptz`, which has microseconds as we have.
 
 use domain::Time;
 use ledger::store::StoreError;
 use ledger::table::{Column, Table};
-use ledger::value::{Kind, Row, Value};
+use ledger::value::{Kind, Real, Row, Value};
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
 use sqlx::postgres::{PgArgumentBuffer, PgArguments, PgRow, PgTypeInfo, PgValueRef};
@@ -25,10 +25,12 @@ pub(super) fn bind_typed<'v>(sql: &str, values: impl IntoIterator<Item = (Kind, 
     let statement = sqlx::query(AssertSqlSafe(sql.to_owned()));
     values.into_iter().fold(statement, |statement, (kind, value)| match (value, kind) {
         (Value::Int(number), _) => statement.bind(*number),
+        (Value::Real(number), _) => statement.bind(number.0),
         (Value::Text(text), _) => statement.bind(text.clone()),
         (Value::Bytes(bytes), _) => statement.bind(bytes.clone()),
         (Value::Time(time), _) => statement.bind(Stamp(*time)),
         (Value::Null, Kind::Int | Kind::Seq) => statement.bind(None::<i64>),
+        (Value::Null, Kind::Real) => statement.bind(None::<f64>),
         (Value::Null, Kind::Text) => statement.bind(None::<String>),
         (Value::Null, Kind::Bytes) => statement.bind(None::<Vec<u8>>),
         (Value::Null, Kind::Time) => statement.bind(None::<Stamp>),
@@ -43,6 +45,7 @@ fn decode(table: &'static Table, row: &PgRow) -> Result<Row, StoreError> {
     let cell = |(at, column): (usize, &Column)| -> Result<Value, sqlx::Error> {
         Ok(match column.kind {
             Kind::Int | Kind::Seq => row.try_get::<Option<i64>, _>(at)?.map(Value::Int),
+            Kind::Real => row.try_get::<Option<f64>, _>(at)?.map(|number| Value::Real(Real(number))),
             Kind::Time => row.try_get::<Option<Stamp>, _>(at)?.map(|stamp| Value::Time(stamp.0)),
             Kind::Text => row.try_get::<Option<String>, _>(at)?.map(Value::Text),
             Kind::Bytes => row.try_get::<Option<Vec<u8>>, _>(at)?.map(Value::Bytes),

@@ -35,6 +35,7 @@ async fn the_schema_is_what_the_records_say() {
         let expected = table.columns.iter().map(|column| {
             let (kind, collation) = match column.kind {
                 Kind::Int | Kind::Seq => ("bigint", ""),
+                Kind::Real => ("double precision", ""),
                 Kind::Text => ("text", "C"),
                 Kind::Bytes => ("bytea", ""),
                 Kind::Time => ("timestamp with time zone", ""),
@@ -89,9 +90,9 @@ async fn a_newer_schema_is_refused_untouched() {
         .await;
     let before = fingerprint(&url).await;
     let error = PostgresStore::open(&url).await.expect_err("must be refused");
-    assert!(matches!(error, StoreError::Newer { found: 99, known: 3 }), "{error}");
+    assert!(matches!(error, StoreError::Newer { found: 99, known: 4 }), "{error}");
     assert_eq!(fingerprint(&url).await, before);
-    assert_eq!(raw.number("SELECT count(*) FROM brainframe.schema_migrations").await, 4);
+    assert_eq!(raw.number("SELECT count(*) FROM brainframe.schema_migrations").await, 5);
 }
 
 /// `schema_migrations` is what half the world calls the table in which it counts its migrations.
@@ -147,7 +148,7 @@ async fn eight_that_come_at_once_make_the_schema_once() {
                 });
             }
             let ledgers = openers.join_all().await;
-            assert_eq!(raw.number("SELECT count(*) FROM brainframe.schema_migrations").await, 3);
+            assert_eq!(raw.number("SELECT count(*) FROM brainframe.schema_migrations").await, 4);
             holds_exactly(ledgers.first().expect("one of them"), 0..8).await;
         }
     }
@@ -163,7 +164,7 @@ async fn what_it_is_says_version_schema_and_vectors() {
         let store = open(&url).await;
         let described = store.describe().await.expect("describe");
         assert!(described.what.starts_with("PostgreSQL 1"), "{described:?}");
-        assert!(described.what.ends_with(&format!("schema 3, {vectors}")), "{described:?}");
+        assert!(described.what.ends_with(&format!("schema 4, {vectors}")), "{described:?}");
         // The shared servers are fast, not durable, and that is what is said.
         let words = described.warnings.join(" ");
         assert!(words.contains("fsync = off") && words.contains("full_page_writes = off"), "{words}");
@@ -171,7 +172,7 @@ async fn what_it_is_says_version_schema_and_vectors() {
         if flavour == services::Flavour::Vector {
             Raw::connect(&url).await.execute("CREATE EXTENSION vector SCHEMA public").await;
             let what = store.describe().await.expect("describe").what;
-            assert!(what.contains("schema 3, pgvector 0."), "{what}");
+            assert!(what.contains("schema 4, pgvector 0."), "{what}");
         }
     }
 }

@@ -228,7 +228,8 @@ fn flip(value: &mut Value, byte: usize) -> bool {
             *value = Value::Text(String::new());
             true
         }
-        Value::Null | Value::Int(_) | Value::Time(_) => false,
+        // The record holds none of these.
+        Value::Null | Value::Int(_) | Value::Real(_) | Value::Time(_) => false,
     }
 }
 

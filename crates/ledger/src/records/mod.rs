@@ -8,11 +8,13 @@ mod access;
 mod agent_task;
 mod audit;
 mod blob;
+mod budget;
 mod checkpoint;
 mod commit;
 mod duty;
 mod entity;
 mod event;
+mod halt;
 mod identity;
 mod lease;
 mod origin;
@@ -20,6 +22,7 @@ mod place;
 mod reason;
 mod salt;
 mod task_step;
+mod tool;
 mod tool_call;
 mod vpol;
 mod watermark;
@@ -28,11 +31,13 @@ pub use access::Access;
 pub use agent_task::AgentTask;
 pub use audit::{AuditEntry, AuditHead, AuditPlace};
 pub use blob::Blob;
+pub use budget::Budget;
 pub use checkpoint::Checkpoint;
 pub use commit::Commit;
 pub use duty::Duty;
 pub use entity::{Entity, EntityKind};
 pub use event::Event;
+pub use halt::Halt;
 pub use identity::Identity;
 pub use lease::Lease;
 pub use origin::Origin;
@@ -40,6 +45,7 @@ pub use place::Place;
 pub use reason::Reason;
 pub use salt::{Salt, SaltBytes};
 pub use task_step::TaskStep;
+pub use tool::Tool;
 pub use tool_call::{CallStatus, ToolCall};
 pub use vpol::Vpol;
 pub use watermark::Watermark;
@@ -47,7 +53,7 @@ pub use watermark::Watermark;
 use crate::table::{Record, Table};
 
 /// Every table there is, in the order in which they may be copied.
-pub const TABLES: [&Table; 20] = [
+pub const TABLES: [&Table; 23] = [
     Commit::TABLE,
     Blob::TABLE,
     Salt::TABLE,
@@ -62,6 +68,9 @@ pub const TABLES: [&Table; 20] = [
     Access::TABLE,
     Lease::TABLE,
     Duty::TABLE,
+    Tool::TABLE,
+    Budget::TABLE,
+    Halt::TABLE,
     AgentTask::TABLE,
     TaskStep::TABLE,
     ToolCall::TABLE,

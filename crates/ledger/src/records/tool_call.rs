@@ -4,7 +4,7 @@ use domain::{Digest, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::table::record;
-use crate::value::{Cell, Kind, Value, words};
+use crate::value::{Cell, Kind, Ratio, Value, words};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -52,5 +52,11 @@ record! {
         decision: Digest,
         duration_ms: Option<u64>,
         timestamp: Time,
+        /// What it left behind, as a blob.
+        artifacts: Option<Digest>,
+        /// How well it served what was asked for, once somebody has said so.
+        alignment_rating: Option<Ratio>,
+        /// Which budgets hold how much for it, in canonical JSON of ours.
+        reserved: Option<String>,
     }
 }

@@ -2,6 +2,7 @@
 
 mod audit;
 mod bodies;
+mod broker;
 mod events;
 mod ids;
 mod people;

@@ -28,16 +28,15 @@ use domain::Text;
 use domain::ask::{Ask, Perception, Reply};
 use domain::task::{Constraints, Plan, TaskSpec};
 
+use crate::Provider;
 use request::Request;
 use why::Why;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reflex;
 
-impl Reflex {
-    /// Total: every ask gets the reply of its kind.
-    #[must_use]
-    pub fn answer(&self, ask: &Ask) -> Reply {
+impl Provider for Reflex {
+    fn answer(&self, ask: &Ask) -> Reply {
         match ask {
             Ask::Perceive { request, now: _ } => Reply::Perceived(perceive(request)),
             Ask::Plan { spec } => Reply::Planned(match understand(&spec.raw_input.text) {

@@ -18,6 +18,8 @@ pub struct Paths {
 
 #[derive(Clone, Debug, Serialize)]
 pub struct StatusReport {
+    /// Since when everything stands still, if it does.
+    pub halted: Option<domain::Time>,
     /// What was asked for and is not over, begun or not.
     pub unfinished: Vec<super::TaskLine>,
     pub today: usize,
@@ -65,6 +67,20 @@ impl App {
         &self.parts.zone
     }
 
+    /// What `tool-access.json` switches that is none of these tools: a slip there switches nothing off.
+    #[must_use]
+    pub fn switches_of_no_tool(&self, tools: &[super::ToolLine]) -> Vec<String> {
+        let ids = || tools.iter().map(|line| line.tool.as_str());
+        let switches = self.parts.host.switches();
+        let strangers = switches.named().filter(|name| ids().all(|id| id != name.as_str()));
+        let told = strangers.map(|name| {
+            let hint = crate::settings::nearest(name.as_str(), ids());
+            let hint = hint.map_or_else(String::new, |id| format!("; did you mean `{id}`?"));
+            format!("tool-access.json: there is no tool `{name}`{hint}")
+        });
+        told.collect()
+    }
+
     /// Whether there is a house already.
     #[must_use]
     pub fn is_furnished(&self) -> bool {
@@ -103,6 +119,7 @@ impl App {
         let warnings =
             findings.into_iter().filter(|finding| finding.state != State::Ok).map(|finding| finding.what);
         Ok(StatusReport {
+            halted: ledger.halted().await?.map(|halt| halt.at),
             unfinished,
             today: today.len(),
             stopped_today,

@@ -5,6 +5,7 @@ mod audit;
 mod bus;
 mod events;
 mod forget;
+mod halt;
 mod house;
 mod ids;
 mod keeping;
@@ -13,14 +14,16 @@ mod report;
 mod resume;
 mod run;
 mod tasks;
+mod tools;
 mod why;
 
 use std::sync::Arc;
 
 use domain::probe::Probe;
-use domain::{Clock, IdSource};
+use domain::{Clock, IdSource, Stop};
 use ledger::Ledger;
 use ledger::chain::PublicKey;
+use llm::Provider;
 use tokio::sync::OnceCell;
 
 use crate::bus::Bus;
@@ -36,10 +39,12 @@ pub use audit::{Anchored, AuditLine, AuditReport, Check, StreamReport};
 pub use bus::bus_events;
 pub use events::{BadLine, EventLine, Receipt, WatermarkLine};
 pub use forget::{Counts, Forget, Forgotten};
+pub use halt::{Halted, Lifted};
 pub use house::{Diagnosis, Explained, Paths, StatusReport};
 pub use report::{Report, shortcoming};
 pub use run::Request;
 pub use tasks::{CallLine, StepLine, TaskLine, TaskView};
+pub use tools::{DirectRequest, ToolLine, ToolView};
 pub use why::{Branch, OriginLine, PolicyLine, Proof, ReasonLine, Why};
 
 /// What the program's edge brings along.
@@ -55,6 +60,8 @@ pub struct Parts {
     /// The zone that times are shown in.
     pub zone: jiff::tz::TimeZone,
     pub pace: Pace,
+    /// Whoever answers what the machine asks, unless a person asks for a call by name.
+    pub provider: Arc<dyn Provider>,
 }
 
 pub struct App {
@@ -62,6 +69,7 @@ pub struct App {
     ledger: OnceCell<Arc<Ledger>>,
     bus: Bus,
     driven: Driven,
+    stop: Stop,
 }
 
 impl std::fmt::Debug for Parts {
@@ -82,7 +90,13 @@ impl std::fmt::Debug for App {
 impl App {
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self { parts, ledger: OnceCell::new(), bus: Bus::default(), driven: Driven::default() }
+        Self {
+            parts,
+            ledger: OnceCell::new(),
+            bus: Bus::default(),
+            driven: Driven::default(),
+            stop: Stop::default(),
+        }
     }
 
     /// The ledger, opened when the first use case needs it.
@@ -107,6 +121,11 @@ impl App {
     /// If the ledger fails; that a duty failed is a line.
     pub async fn tick(&self) -> Result<Vec<DutyLine>, Problem> {
         duties::tick(&self.desk().await?, &*self.parts.host, &self.parts.settings.retention()).await
+    }
+
+    /// This process is to end: what runs is told, and what it came to is kept.
+    pub fn stop(&self) {
+        self.stop.now();
     }
 
     #[must_use]

@@ -57,6 +57,12 @@ pub fn shortcoming(result: &FinalResult, task: &str) -> Option<Problem> {
         (Directive::Abandon, Some(Cause::Refused)) => {
             Problem::new(Code::REFUSED, why).safe("the call did not run")
         }
+        (Directive::Abandon, Some(Cause::Exhausted)) => {
+            Problem::new(Code::BUDGET, why).safe("the call did not run")
+        }
+        (Directive::Abandon, Some(Cause::Loop)) => {
+            Problem::new(Code::LOOPED, format!("stopped, it went round in circles: {why}"))
+        }
         (Directive::Abandon, Some(Cause::Failed | Cause::Unplannable) | None) => {
             Problem::new(Code::STOPPED, format!("stopped: {why}"))
         }

@@ -8,7 +8,7 @@ use domain::task::Status;
 use ledger::Found;
 use ledger::records::{AgentTask, Event, Lease};
 
-use super::run::Errand;
+use super::run::{Begun, Errand};
 use super::{App, Report, Request};
 use crate::pipeline::{self, Desk, Ended, Held, Surface, Watch};
 use crate::problem::{Code, Problem};
@@ -49,7 +49,7 @@ impl App {
                 let (text, workspace) = self.as_asked(&desk, &event).await?;
                 let request = Request { text, workspace, surface, watch };
                 let errand = Errand { desk: &desk, event: &event, cast, held, request: &request };
-                if running { self.go_on(errand).await? } else { self.begin(errand).await? }
+                self.drive(errand, if running { Begun::Yes } else { Begun::No }).await?
             }
         };
         self.report(&event, ended, desk.now().since(started)).await

@@ -1,21 +1,27 @@
 //! `run`: one request through the whole journey.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use broker::Registry;
 use domain::event::{CLI, ContainerKind, Incoming, TERMINAL};
 use domain::id::{Id, kind};
 use domain::limits::REQUEST_BYTES;
 use domain::source::{Source, Text};
 use engine::task::Opening;
 use ledger::records::Event;
-use ledger::{CommitError, Refusal};
+use ledger::{CommitError, Ledger, Refusal};
+use llm::{Direct, DirectCall, Provider};
 use policy::admit::{Effect, MAIN};
 
 use super::{App, Report};
-use crate::pipeline::{self, Cast, Claim, Desk, Driver, Ended, Held, Setting, Surface, Watch};
+use crate::pipeline::{self, Authority, Cast, Claim, Desk, Driver, Ended, Held, Setting, Surface, Watch};
 use crate::problem::{Code, Problem};
+use crate::toolbox::Toolbox;
+
+/// The media type of a request that is a call: only the owner's terminal has such.
+pub(super) const DIRECT: &str = "application/json";
 
 /// What a person asks for, and where.
 #[derive(Clone)]
@@ -36,7 +42,15 @@ impl std::fmt::Debug for Request {
     }
 }
 
+/// Whether a task has a journal already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Begun {
+    No,
+    Yes,
+}
+
 /// An event that is durable, who takes part, the right to drive what it leads to, and what was asked.
+#[derive(Clone)]
 pub(super) struct Errand<'a> {
     pub(super) desk: &'a Desk,
     pub(super) event: &'a Event,
@@ -52,7 +66,23 @@ impl App {
     /// If it cannot be taken in or let in, or the ledger fails. That the work itself failed is a report.
     pub async fn run(&self, request: Request) -> Result<Report, Problem> {
         check(&request)?;
-        let desk = self.desk().await?;
+        self.carry(&request, None).await
+    }
+
+    /// From the owner's words at their terminal to the report about them.
+    pub(super) async fn carry(
+        &self,
+        request: &Request,
+        content_type: Option<&str>,
+    ) -> Result<Report, Problem> {
+        // Before anything is written: what the owner types is kept, and a secret must not be.
+        if let Some(name) = self.parts.host.secrets()?.found_in_text(&request.text) {
+            let what = format!("the value of the secret `{name}` stands in what you wrote");
+            return Err(Problem::new(Code::SECRETS, what)
+                .safe("nothing was written")
+                .remedy("regent explain R4030"));
+        }
+        let desk = &self.desk().await?;
         let started = desk.now();
         let source_id: Id<kind::Batch> = desk.dated_id();
         let incoming = Incoming {
@@ -64,21 +94,46 @@ impl App {
             container_id: None,
             sender: "owner".into(),
             content: request.text.clone(),
-            content_type: None,
+            content_type: content_type.map(Into::into),
             occurred_at: None,
             metadata: Some(serde_json::json!({ "workspace": request.workspace.to_string_lossy() })),
             watermark: None,
         };
-        let ingested = pipeline::ingest(&desk, &incoming, || self.cast(&desk)).await?;
-        let event = ingested.event;
+        let ingested = pipeline::ingest(desk, &incoming, || self.cast(desk)).await?;
+        let event = &ingested.event;
         let cast = match ingested.new {
             Some(cast) => cast,
-            None => self.cast_of(&desk, &event).await?,
+            None => self.cast_of(desk, event).await?,
         };
         let held = Held { epoch: pipeline::FIRST_EPOCH, claim: Claim::Ours };
-        let errand = Errand { desk: &desk, event: &event, cast, held, request: &request };
-        let ended = self.begin(errand).await?;
-        self.report(&event, ended, desk.now().since(started)).await
+        let ended = self.drive(Errand { desk, event, cast, held, request }, Begun::No).await?;
+        self.report(event, ended, desk.now().since(started)).await
+    }
+
+    /// Until the task is over. Where another process spent the last of a budget at the same moment, nothing of the round
+    /// was written: it is taken up again from what is durable, and then the budget says no.
+    pub(super) async fn drive(&self, errand: Errand<'_>, begun: Begun) -> Result<Ended, Problem> {
+        const TRIES: usize = 4;
+        let (desk, task) = (errand.desk, pipeline::task_of(errand.event));
+        let (mut errand, mut begun) = (errand, begun);
+        for tried in 1.. {
+            let ended = match begun {
+                Begun::No => self.begin(errand.clone()).await,
+                Begun::Yes => self.go_on(errand.clone()).await,
+            };
+            match ended {
+                Err(problem) if problem.code == Code::BUDGET && tried < TRIES => {
+                    let steps = desk.ledger.steps(task).await?;
+                    begun = if steps.is_empty() { Begun::No } else { Begun::Yes };
+                    let lease = desk.ledger.lease(&task.to_string()).await?;
+                    if lease.is_some_and(|lease| lease.epoch == errand.held.epoch) {
+                        errand.held.claim = Claim::Ours;
+                    }
+                }
+                ended => return ended,
+            }
+        }
+        Err(Problem::new(Code::INTERNAL, "the task could not be driven"))
     }
 
     /// The owner asks, the main agent answers, and this process is at it.
@@ -99,7 +154,7 @@ impl App {
     }
 
     /// From an event that is durable to the end of its task.
-    pub(super) async fn begin(&self, errand: Errand<'_>) -> Result<Ended, Problem> {
+    async fn begin(&self, errand: Errand<'_>) -> Result<Ended, Problem> {
         let Errand { desk, event, cast, request, .. } = &errand;
         let mut batch = desk.batch();
         let (admission, tags) = pipeline::admitted(desk, event, &cast.sender, &mut batch)?;
@@ -121,13 +176,13 @@ impl App {
             request: Text::new(request.text.clone(), source(&admission)),
             workspace: request.workspace.to_string_lossy().into_owned(),
         };
-        let setting = self.setting(errand)?;
+        let setting = self.setting(errand).await?;
         Driver::open(setting, opening, batch)?.drive().await
     }
 
     /// From the journal that another process left to the end of the task. Authority is asked again: what the policy
     /// of now does not allow is not done, whatever was allowed before.
-    pub(super) async fn go_on(&self, errand: Errand<'_>) -> Result<Ended, Problem> {
+    async fn go_on(&self, errand: Errand<'_>) -> Result<Ended, Problem> {
         let Errand { desk, event, cast, request, .. } = &errand;
         let admission = pipeline::admission(event, &cast.sender);
         if admission.effect == Effect::Deny {
@@ -149,7 +204,7 @@ impl App {
                 .remedy("regent audit verify"));
         }
         task.narrow(admission.trust, &admission.tools);
-        let setting = self.setting(errand)?;
+        let setting = self.setting(errand).await?;
         Driver::take_over(setting, task).await?.drive().await
     }
 
@@ -165,12 +220,16 @@ impl App {
             .remedy(format!("regent why {short}")))
     }
 
-    fn setting(&self, errand: Errand<'_>) -> Result<Setting, Problem> {
+    async fn setting(&self, errand: Errand<'_>) -> Result<Setting, Problem> {
         let Errand { desk, event, cast, held, request } = errand;
+        let surface = Arc::clone(&request.surface);
+        let authority = self.authority(&desk.ledger, &request.workspace, surface).await?;
         let silent = || Problem::new(Code::INTERNAL, "nobody is there to answer");
         Ok(Setting {
             desk: desk.clone(),
-            surface: Arc::clone(&request.surface),
+            provider: self.provider(event, &request.text, &authority.registry),
+            authority,
+            stop: self.stop.clone(),
             watch: Arc::clone(&request.watch),
             holder: self.parts.host.holder(),
             held,
@@ -178,6 +237,33 @@ impl App {
             salt: cast.sender.salt,
             agent: cast.agent.ok_or_else(silent)?.identity.id,
             driving: self.driven.begin(pipeline::task_of(event)),
+        })
+    }
+
+    /// Who answers what the machine asks about an event.
+    fn provider(&self, event: &Event, request: &str, tools: &Registry) -> Arc<dyn Provider> {
+        if event.adapter == CLI && event.content_type == DIRECT {
+            let call = serde_json::from_str::<DirectCall>(request).ok();
+            Arc::new(Direct { spec: call.and_then(|call| tools.digest(&call.tool)) })
+        } else {
+            Arc::clone(&self.parts.provider)
+        }
+    }
+
+    pub(super) async fn authority(
+        &self,
+        ledger: &Ledger,
+        workspace: &Path,
+        surface: Arc<dyn Surface>,
+    ) -> Result<Authority, Problem> {
+        let without = self.parts.house.guarded();
+        let Toolbox { registry, .. } = Toolbox::open(ledger, workspace, &without, surface).await?;
+        Ok(Authority {
+            registry,
+            secrets: Arc::new(self.parts.host.secrets()?),
+            limits: self.parts.settings.budgets(),
+            zone: self.parts.zone.clone(),
+            host: Arc::clone(&self.parts.host),
         })
     }
 
@@ -203,7 +289,7 @@ fn source(admission: &policy::admit::Admission) -> Source {
 }
 
 /// What can be known to be wrong before anything is written.
-fn check(request: &Request) -> Result<(), Problem> {
+pub(super) fn check(request: &Request) -> Result<(), Problem> {
     let Request { text, workspace, .. } = request;
     if text.trim().is_empty() {
         return Err(Problem::new(Code::EMPTY_REQUEST, "the request is empty")

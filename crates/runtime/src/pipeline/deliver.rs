@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use broker::{Authorized, Handler, Level, ToolSpec};
-use domain::Tier;
-use domain::call::{Call, Failure, Outcome};
+use broker::{Authorized, Category, Handler, Reach, Returned, ToolSpec};
+use domain::call::{Call, Failure, Outcome, ToolId};
 use domain::id::TaskId;
 use domain::task::FinalResult;
-use engine::task::DELIVER;
+use domain::{Tier, Trust};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -19,8 +18,7 @@ pub trait Surface: Send + Sync {
     fn show(&self, task: TaskId, result: &FinalResult) -> Result<(), String>;
 }
 
-pub(super) struct Deliver {
-    spec: ToolSpec,
+pub(crate) struct Deliver {
     surface: Arc<dyn Surface>,
 }
 
@@ -34,33 +32,37 @@ struct Args {
 const DELIVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Deliver {
-    pub(super) fn new(surface: Arc<dyn Surface>) -> Option<Self> {
-        let spec = ToolSpec {
-            id: DELIVER.parse().ok()?,
-            description: "hands the answer back to whoever asked".into(),
-            tier: Tier::WriteSafe,
-            level: Level::ReviewedAfter,
-            sinks: Vec::new(),
+    pub(crate) const fn new(surface: Arc<dyn Surface>) -> Self {
+        Self { surface }
+    }
+
+    pub(crate) fn spec(id: ToolId) -> ToolSpec {
+        ToolSpec {
+            category: Category::Comms,
+            data_class: None,
             // The same answer shown again after a crash is the same answer.
             idempotent: true,
-            to_origin: true,
+            reach: Reach::Origin,
             timeout: DELIVERY,
-        };
-        Some(Self { spec, surface })
+            output_trust: Trust::System,
+            ..ToolSpec::shipped(id, "hands the answer back to whoever asked", Tier::WriteSafe)
+        }
     }
 }
 
 #[async_trait]
 impl Handler for Deliver {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
     fn accepts(&self, args: &Value) -> Result<(), String> {
         Args::deserialize(args).map(drop).map_err(|error| error.to_string())
     }
 
-    async fn call(&self, call: Authorized<Call>) -> Outcome {
+    async fn call(&self, call: Authorized<Call>) -> Returned {
+        self.show(call).await.into()
+    }
+}
+
+impl Deliver {
+    async fn show(&self, call: Authorized<Call>) -> Outcome {
         let Args { result } = call.args()?;
         let (surface, task) = (Arc::clone(&self.surface), call.call().task);
         // On a thread of its own: a pipe that nobody reads must not keep the program from being stopped.

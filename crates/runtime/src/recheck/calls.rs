@@ -10,6 +10,7 @@ use policy::vpol::Vpol;
 use super::journal::{Replayed, json};
 use super::look::{Look, Rules};
 use super::{Called, Chain, Kept, Line};
+use crate::pipeline;
 
 pub(super) fn calls(chain: &Chain, replayed: Option<&Replayed>) -> Vec<Line> {
     let mut lines: Vec<Line> = chain.calls.iter().flat_map(|called| call(chain, called, replayed)).collect();
@@ -144,10 +145,13 @@ fn from_journal(
         }
     }
     if let Some(ruling) = replayed.rulings.get(&called.row.id) {
-        let now = if decided.decision.answer == Answer::Execute {
-            Ruling::Execute
-        } else {
-            Ruling::Refused { why: decided.decision.to_string() }
+        let exhausted = decided.made_from.as_ref().is_some_and(|made_from| made_from.exhausted.is_some());
+        let now = match ruling {
+            // As the first rules wrote it.
+            Ruling::Refused { .. } if decided.decision.answer != Answer::Execute => {
+                Ruling::Refused { why: decided.decision.to_string() }
+            }
+            _ => pipeline::ruling(&decided.decision, exhausted),
         };
         look.compare("ruling, in the journal", json(ruling), json(&now));
     }
@@ -180,7 +184,9 @@ fn journalled(chain: &Chain, called: &Called, replayed: &Replayed, look: &mut Lo
                 vec![CallStatus::Failed, CallStatus::Unknown]
             }
         }
-        (Some(Ruling::Refused { .. }), None) => vec![CallStatus::Refused],
+        (Some(Ruling::Refused { .. } | Ruling::Denied { .. } | Ruling::Exhausted { .. }), None) => {
+            vec![CallStatus::Refused]
+        }
         (Some(Ruling::Execute), None) => vec![CallStatus::Started],
         (None, None) => Vec::new(),
     };

@@ -199,6 +199,7 @@ fn cell(value: Value) -> String {
     match value {
         Value::Null => "nothing".into(),
         Value::Int(number) => number.to_string(),
+        Value::Real(number) => number.0.to_string(),
         Value::Text(text) => text,
         Value::Time(time) => time.to_string(),
         Value::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),

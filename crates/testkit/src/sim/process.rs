@@ -78,6 +78,7 @@ pub(super) fn onlooker(ground: &Ground<'_>) -> App {
         probe: ProbeBox(Arc::new(Silent)),
         vault: Arc::<MemoryVault>::clone(&ground.vault),
         backups: Vec::new(),
+        access: Arc::default(),
     };
     app(ground, host, Arc::new(CountingIds::seeded(0)))
 }
@@ -85,7 +86,7 @@ pub(super) fn onlooker(ground: &Ground<'_>) -> App {
 fn app(ground: &Ground<'_>, host: TestHost, ids: Arc<CountingIds>) -> App {
     let probe = Arc::clone(&host.probe.0);
     App::new(Parts {
-        house: House::under(ground.folder),
+        house: House::under(&ground.folder.join(".house")),
         settings: Settings::default(),
         mistakes: Vec::new(),
         host: Arc::new(host),
@@ -94,6 +95,7 @@ fn app(ground: &Ground<'_>, host: TestHost, ids: Arc<CountingIds>) -> App {
         probe,
         zone: jiff::tz::TimeZone::UTC,
         pace: runtime::Pace::default(),
+        provider: Arc::new(llm::Reflex),
     })
 }
 
@@ -132,6 +134,7 @@ impl Process {
             probe: ProbeBox(probe),
             vault: Arc::<MemoryVault>::clone(&ground.vault),
             backups: Vec::new(),
+            access: Arc::default(),
         };
         let app = Arc::new(app(ground, host, ids));
         let runtime =

@@ -12,6 +12,7 @@ use domain::task::{Plan, TaskSpec};
 use domain::time::Time;
 
 use super::Reflex;
+use crate::Provider as _;
 
 fn perceived(request: &str) -> Perception {
     let request = Text::new(request, Source::Owner);

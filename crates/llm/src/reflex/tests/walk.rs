@@ -1,7 +1,7 @@
 //! From the request to the answer, with whole values.
 
 use super::{acted, output, perceived, planned, understood};
-use crate::Reflex;
+use crate::{Provider as _, Reflex};
 use domain::Text;
 use domain::ask::{Action, Ask, Perception, Reply};
 use domain::call::{Chooser, Failure};

@@ -4,26 +4,30 @@
 //! it in one batch, and only then run the calls that the batch authorised. INVARIANT (durable-first): no effect
 //! becomes visible before the batch that authorised it is durable.
 
-use std::collections::VecDeque;
-use std::path::PathBuf;
-use std::sync::Arc;
+mod recover;
 
-use broker::{Asker, Broker, Context, Finished, Late, Pending, Prepared, Registry};
-use domain::Time;
-use domain::ask::{Ask, Reply};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use broker::budget::{Reservation, Standing};
+use broker::{Answer, Broker, Context, Decision, Finished, Late, Pending, Prepared};
+use domain::ask::{Action, Ask, Reply};
 use domain::call::Call;
 use domain::event::Direction;
-use domain::id::IdentityId;
+use domain::id::{CallId, IdentityId};
 use domain::task::{FinalResult, Status};
+use domain::{Stop, Time};
 use engine::task::{DELIVER, Effect, Input, Opening, Ruling, Step, Task};
-use ledger::records::{Blob, CallStatus, Event, Lease, Salt};
+use ledger::records::{Blob, Event, Halt, Lease, Salt};
+use ledger::table::Record as _;
 use ledger::value::Seq;
-use ledger::{Batch, Entry, Receipt};
-use llm::Reflex;
+use ledger::{Batch, CommitError, Entry, Receipt, Refusal};
+use llm::Provider;
 use serde_json::json;
 
-use super::deliver::Deliver;
-use super::{Desk, Driving, Surface, Trail, journal};
+use super::authority::Authority;
+use super::{Desk, Driving, Trail, journal};
 use crate::problem::{Code, Problem};
 
 /// Told of every step once it is durable, never before.
@@ -31,6 +35,9 @@ pub type Watch = Arc<dyn Fn(&Step) + Send + Sync>;
 
 /// How often a lease is renewed before it would run out.
 const BEATS_PER_LEASE: u32 = 3;
+
+/// How often a driver looks whether everything is to stop, while calls run.
+const HALT_LOOK: Duration = Duration::from_millis(250);
 
 /// The epoch of whoever drives a task first.
 pub(crate) const FIRST_EPOCH: u64 = 1;
@@ -61,7 +68,11 @@ impl Held {
 /// What a driver needs besides the task itself.
 pub(crate) struct Setting {
     pub(crate) desk: Desk,
-    pub(crate) surface: Arc<dyn Surface>,
+    /// Whoever answers what the machine asks.
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) authority: Authority,
+    /// Set when this process is to end.
+    pub(crate) stop: Stop,
     pub(crate) watch: Watch,
     pub(crate) holder: String,
     pub(crate) held: Held,
@@ -91,6 +102,14 @@ pub(crate) struct Driver {
     pending: Vec<Pending>,
     /// Steps that are in the batch and not durable yet.
     unseen: Vec<Step>,
+    /// What is used of the budgets, read once per round.
+    standing: Option<Standing>,
+    /// What calls held of their budgets when they were asked for the last time.
+    carried: BTreeMap<CallId, Reservation>,
+    /// Set when everything is to stop.
+    halt: Stop,
+    /// What calls came to, until that is durable.
+    fresh: Vec<Finished>,
 }
 
 /// What became of the calls of one round.
@@ -135,8 +154,7 @@ impl Driver {
     }
 
     fn new(setting: Setting, task: Task, mut batch: Batch, started_at: Time) -> Result<Self, Problem> {
-        let registry = registry(&task, &setting.surface)?;
-        let broker = Broker::new(registry, Arc::clone(&setting.desk.clock), Arc::clone(&setting.desk.probe));
+        let broker = setting.authority.broker(&setting.desk);
         let subject = task.id().to_string();
         match &setting.held.claim {
             Claim::Free(seen) => batch.expect_lease(subject, seen.clone()),
@@ -158,6 +176,10 @@ impl Driver {
             waiting,
             pending,
             unseen,
+            standing: None,
+            carried: BTreeMap::new(),
+            halt: Stop::default(),
+            fresh: Vec::new(),
         })
     }
 
@@ -166,11 +188,24 @@ impl Driver {
         loop {
             while let Some(effect) = self.waiting.pop_front() {
                 match effect {
+                    // A task that has its result does nothing more but hand it over.
+                    Effect::Ask(_) if self.task.result().is_some() => {}
+                    Effect::Call(call) if call.subtask.is_some() && self.task.result().is_some() => {}
                     Effect::Ask(ask) => self.answer(&ask)?,
-                    Effect::Call(call) => self.rule(call)?,
+                    Effect::Call(call) => self.rule(call).await?,
                 }
             }
-            let receipt = self.commit().await?;
+            self.standing = None;
+            let receipt = match self.commit().await {
+                Ok(receipt) => receipt,
+                // What would have been started is not; what calls had come to is kept all the same.
+                Err(problem) if matches!(problem.code, Code::HALTED | Code::BUDGET) => {
+                    self.keep_what_came().await?;
+                    return Err(problem);
+                }
+                Err(problem) => return Err(problem),
+            };
+            self.fresh.clear();
             if self.pending.is_empty() {
                 return Ok(Ended {
                     status: self.task.status(),
@@ -179,8 +214,15 @@ impl Driver {
                 });
             }
             let Ran { finished, late } = self.run(&receipt).await?;
-            for finished in finished {
+            self.fresh.extend(finished.into_iter().filter(|finished| !finished.goes_on()));
+            for finished in std::mem::take(&mut self.fresh) {
                 self.finish(&finished)?;
+                self.fresh.push(finished);
+            }
+            if self.halt.is_asked() || self.setting.stop.is_asked() {
+                // What came of the calls is kept; what would follow waits until somebody lifts the halt.
+                self.commit().await?;
+                return Err(self.halted().await);
             }
             if late && self.task.status() == Status::Running {
                 // This process was stopped for a while. Whatever is open is asked for again, as after a take-over; if
@@ -191,9 +233,19 @@ impl Driver {
         }
     }
 
+    async fn halted(&self) -> Problem {
+        let task = self.task.id().to_string();
+        let short = self.setting.desk.ledger.short(&task).await.unwrap_or(task);
+        halted().remedy(format!("regent resume {short}"))
+    }
+
     /// The reflexes answer in place. A model that is asked over a network will be a call like any other.
     fn answer(&mut self, ask: &Ask) -> Result<(), Problem> {
-        let reply = Reflex.answer(ask);
+        let mut reply = self.setting.provider.answer(ask);
+        // Whoever chose it: the value of a secret is in no journal.
+        if let Reply::Acted(Action::Call { args, .. }) = &mut reply {
+            self.setting.authority.secrets.hide(args);
+        }
         self.feed(match (ask, reply) {
             (_, Reply::Perceived(perception)) => Input::Perceived(perception),
             (_, Reply::Planned(plan)) => Input::Planned(plan),
@@ -205,53 +257,76 @@ impl Driver {
     }
 
     /// Asks the broker, and enters what it says.
-    fn rule(&mut self, call: Call) -> Result<(), Problem> {
-        let opening = self.task.opening();
-        let asker = Asker {
-            principal: &opening.principal,
-            trust: opening.trust,
-            allowed: &opening.tools,
-            request: &opening.request,
-            salt: &self.setting.salt,
+    async fn rule(&mut self, call: Call) -> Result<(), Problem> {
+        let Setting { authority, desk, salt, .. } = &self.setting;
+        let now = desk.now();
+        let accounts = authority.accounts(self.task.opening(), now);
+        let mut standing = match self.standing.take() {
+            Some(standing) => standing,
+            None => authority.standing(&desk.ledger, &accounts).await?,
         };
-        let id = call.id;
-        let ruled = self.broker.authorize(call, &asker).map_err(Problem::internal)?;
-        let context = Context { agent: &opening.agent, trust: opening.trust, salt: &self.setting.salt };
-        let ruling = match Prepared::new(ruled, context, self.setting.desk.now()) {
+        let opening = self.task.opening();
+        let (id, before) = (call.id, self.carried.remove(&call.id));
+        if let Some(before) = &before {
+            standing.lift(before);
+        }
+        let ruled = authority.ask(&self.broker, call, opening, salt, &accounts, &standing);
+        let ruled = ruled.map_err(Problem::internal)?;
+        let exhausted = ruled.exhausted();
+        let context = Context { agent: &opening.agent, trust: opening.trust, salt };
+        let ruling = match Prepared::new(ruled, context, now) {
             Ok(prepared) => {
-                self.pending.push(prepared.enter(&mut self.batch));
+                self.pending.push(prepared.enter(before.as_ref(), &mut standing, &mut self.batch));
                 Ruling::Execute
             }
             Err(refused) => {
-                let why = refused.why().to_owned();
-                refused.enter(&mut self.batch);
-                Ruling::Refused { why }
+                let ruling = ruling(refused.decision(), exhausted);
+                refused.enter(before.as_ref(), &mut self.batch);
+                ruling
             }
         };
+        self.standing = Some(standing);
         self.feed(Input::Ruled { call: id, ruling })
     }
 
-    /// Runs what the receipt covers, and says now and then that this driver is still there.
+    /// Runs what the receipt covers, says now and then that this driver is still there, and looks whether everything is
+    /// to stop.
     async fn run(&mut self, receipt: &Receipt) -> Result<Ran, Problem> {
         let mut running = tokio::task::JoinSet::new();
         for pending in self.pending.drain(..) {
             let authorized = pending.authorize(receipt, self.leased_until).map_err(Problem::internal)?;
-            let broker = self.broker.clone();
-            running.spawn(async move { broker.execute(authorized).await });
+            let (broker, halt) = (self.broker.clone(), self.halt.clone());
+            running.spawn(async move { broker.execute(authorized, &halt).await });
         }
         let (mut finished, mut late) = (Vec::new(), false);
+        let mut silent = Duration::ZERO;
         loop {
-            let pause = self.setting.desk.pace.lease / BEATS_PER_LEASE;
+            let beat = self.setting.desk.pace.lease / BEATS_PER_LEASE;
+            let pause = beat.min(HALT_LOOK);
             match tokio::time::timeout(pause, running.join_next()).await {
                 Ok(None) => break,
                 Ok(Some(Ok(Ok(done)))) => finished.push(done),
-                Ok(Some(Ok(Err(Late(_))))) => late = true,
+                Ok(Some(Ok(Err(not_started)))) => {
+                    let Late { call, reserved } = *not_started;
+                    self.carried.insert(call.id, reserved);
+                    late = true;
+                }
                 Ok(Some(Err(broken))) => return Err(Problem::internal(broken)),
                 // If the ledger is away for a moment, the calls go on; the batch of what they came to decides.
-                Err(_elapsed) => match self.beat().await {
-                    Err(problem) if problem.code == Code::DRIVEN_ELSEWHERE => return Err(problem),
-                    Ok(()) | Err(_) => {}
-                },
+                Err(_elapsed) => {
+                    silent += pause;
+                    if silent >= beat {
+                        silent = Duration::ZERO;
+                        match self.beat().await {
+                            Err(problem) if problem.code == Code::DRIVEN_ELSEWHERE => return Err(problem),
+                            Ok(()) | Err(_) => {}
+                        }
+                    }
+                    let halted = self.setting.desk.ledger.halted().await;
+                    if self.setting.stop.is_asked() || matches!(halted, Ok(Some(_))) {
+                        self.halt.now();
+                    }
+                }
             }
         }
         // In the order of their ids, not of their speed: equal runs leave equal journals.
@@ -342,7 +417,15 @@ impl Driver {
         let mut next = self.setting.desk.batch();
         next.fence(self.task.id().to_string(), self.setting.held.epoch);
         next.expect_present::<Salt>("person", &self.setting.salt.person);
-        let receipt = self.setting.desk.ledger.commit(std::mem::replace(&mut self.batch, next)).await?;
+        let receipt = self.setting.desk.ledger.commit(std::mem::replace(&mut self.batch, next)).await;
+        let receipt = receipt.map_err(|error| match error {
+            CommitError::Refused(Refusal::Present { table: HALTS, .. }) => halted(),
+            error => error.into(),
+        });
+        let receipt = match receipt {
+            Err(problem) if problem.code == Code::HALTED => return Err(self.halted().await),
+            receipt => receipt?,
+        };
         self.leased_until = lease.until;
         for step in self.unseen.drain(..) {
             (self.setting.watch)(&step);
@@ -363,38 +446,26 @@ impl Driver {
             beats: self.beats,
         }
     }
+}
 
-    /// Calls that the process before us had started and that must not be run twice: their fate is unknown, and
-    /// that is what the task is told. What only reads, or does the same twice, is simply asked for again.
-    async fn settle_unknown(&mut self) -> Result<(), Problem> {
-        for effect in std::mem::take(&mut self.waiting) {
-            let Effect::Call(call) = &effect else {
-                self.waiting.push_back(effect);
-                continue;
-            };
-            let harmless =
-                self.broker.registry().spec(&call.tool).is_none_or(broker::ToolSpec::may_run_again);
-            let row = self.setting.desk.ledger.call(call.id).await?;
-            match row.filter(|row| !harmless && row.status == CallStatus::Started) {
-                None => self.waiting.push_back(effect),
-                Some(row) => self.finish(&Finished::unknown(call.clone(), row, self.setting.desk.now()))?,
-            }
+/// What the machine is told of a decision.
+pub(crate) fn ruling(decision: &Decision, exhausted: bool) -> Ruling {
+    let (why, instead) = (decision.to_string(), decision.instead());
+    match decision.answer {
+        Answer::Execute => Ruling::Execute,
+        Answer::Review | Answer::Deny if exhausted => {
+            Ruling::Exhausted { why: [vec![why], instead].concat().join("; ") }
         }
-        Ok(())
+        Answer::Review | Answer::Deny => Ruling::Denied { why, instead },
     }
 }
 
-/// The tools of this task: files of its workspace, and the way back to whoever asked.
-fn registry(task: &Task, surface: &Arc<dyn Surface>) -> Result<Registry, Problem> {
-    let path = PathBuf::from(&task.opening().workspace);
-    let workspace = tools::Workspace::new(path).map_err(|failure| {
-        Problem::new(Code::WORKSPACE, format!("the workspace cannot be used: {}", failure.message))
-            .safe("nothing was done")
-    })?;
-    let files = tools::files(&Arc::new(workspace));
-    let deliver = Deliver::new(Arc::clone(surface))
-        .ok_or_else(|| Problem::new(Code::INTERNAL, "there is no way to deliver"))?;
-    Ok(files.with(Arc::new(deliver)))
+const HALTS: &str = Halt::TABLE.name;
+
+fn halted() -> Problem {
+    Problem::new(Code::HALTED, "everything was halted")
+        .safe("what was done is saved, and nothing was started after the halt")
+        .remedy("regent resume-all")
 }
 
 fn entry(opening: &Opening, kind: &str, at: Time, detail: serde_json::Value) -> Entry {

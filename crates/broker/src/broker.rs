@@ -1,0 +1,143 @@
+//! The door itself: the tools there are, the facts that decide about a call, and the one place from which it is run.
+
+use std::sync::Arc;
+
+use domain::call::Call;
+use domain::canonical::{self, NotCanonical};
+use domain::principal::Principal;
+use domain::probe::Probe;
+use domain::source::Text;
+use domain::{Clock, Trust};
+use ledger::records::{Blob, Salt};
+use policy::vpol::Vpol;
+
+use crate::access::Switches;
+use crate::budget::{Accounts, Limits, Reservation, Standing};
+use crate::decide::DataLevel;
+use crate::door::Ruled;
+use crate::kept::MadeFrom;
+use crate::registry::Registry;
+use crate::secrets::Secrets;
+
+#[derive(Clone)]
+pub struct Broker {
+    registry: Registry,
+    secrets: Arc<Secrets>,
+    clock: Arc<dyn Clock>,
+    probe: Arc<dyn Probe>,
+}
+
+impl std::fmt::Debug for Broker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Broker").field("registry", &self.registry).finish_non_exhaustive()
+    }
+}
+
+/// On whose behalf a call is asked for, and what they may.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker<'a> {
+    pub agent: &'a str,
+    pub principal: &'a Principal,
+    pub trust: Trust,
+    pub roles: &'a [String],
+    /// Globs over tool ids.
+    pub allowed: &'a [String],
+    /// Globs over the names of secrets.
+    pub credentials: &'a [String],
+    pub data: DataLevel,
+    pub request: &'a Text,
+    /// Of the person whose words the chain carries.
+    pub salt: &'a Salt,
+}
+
+/// What the house says at this moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    pub switches: &'a Switches,
+    pub limits: &'a Limits,
+    pub accounts: &'a Accounts,
+    pub standing: &'a Standing,
+}
+
+impl Broker {
+    #[must_use]
+    pub fn new(
+        registry: Registry,
+        secrets: Arc<Secrets>,
+        clock: Arc<dyn Clock>,
+        probe: Arc<dyn Probe>,
+    ) -> Self {
+        Self { registry, secrets, clock, probe }
+    }
+
+    #[must_use]
+    pub const fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    pub(crate) fn probe(&self) -> &dyn Probe {
+        &*self.probe
+    }
+
+    /// Asks every layer about a call, with the facts that the registry and the moment add.
+    ///
+    /// # Errors
+    /// If the arguments have no canonical form, so that nothing could be recorded of them.
+    pub fn authorize(
+        &self,
+        mut call: Call,
+        asker: &Asker<'_>,
+        moment: &Moment<'_>,
+    ) -> Result<Ruled, NotCanonical> {
+        let entry = self.registry.entry(&call.tool);
+        let spec = entry.map(|entry| &entry.spec);
+        let tier = entry.map_or(domain::Tier::ReadOnly, |entry| entry.tier(&call.args));
+        let tool = entry.map(|entry| entry.kept()).transpose()?;
+        let vpol = Vpol::by_id(call.tags.vpol);
+        let request = Blob::personal(asker.request.text.clone().into_bytes(), asker.salt);
+        let args_bytes = canonical::bytes(&call.args)?.len() as u64;
+        let share =
+            spec.map(|spec| moment.standing.reserve(moment.limits, moment.accounts, spec, args_bytes));
+        let (share, exhausted) = match share.transpose() {
+            Ok(share) => (share.unwrap_or_default(), None),
+            Err(exhausted) => ((Reservation::default(), None), Some(exhausted)),
+        };
+        let leaks = self.secrets.found_in(&call.args).map(str::to_owned);
+        if leaks.is_some() {
+            // It will be denied, and all that is kept of it must not hold the value either.
+            self.secrets.hide(&mut call.args);
+        }
+        let form = entry.map_or(Ok(()), |entry| entry.accepts(&call.args));
+        let made_from = MadeFrom {
+            tool: tool.map(|tool| tool.hash),
+            switch: moment.switches.of_both(&call.tool, entry.and_then(|entry| entry.behind.as_ref())),
+            form,
+            tier,
+            agent: asker.agent.into(),
+            principal: asker.principal.clone(),
+            trust: asker.trust,
+            roles: asker.roles.to_vec(),
+            allowed: asker.allowed.to_vec(),
+            credentials: asker.credentials.to_vec(),
+            needs: entry.map_or_else(Vec::new, |entry| entry.needs.clone()),
+            data: asker.data,
+            vpol: vpol.as_ref().map(Vpol::id),
+            exhausted,
+            leaks,
+            request: request.hash,
+            source: asker.request.source.clone(),
+            call,
+        };
+        let decision = made_from.decide(spec, vpol.as_ref(), &asker.request.text);
+        let bodies = tool.cloned().into_iter().chain([request]).collect();
+        Ruled::new(decision, made_from, bodies, share, asker.salt)
+    }
+}

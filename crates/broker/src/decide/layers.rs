@@ -1,0 +1,262 @@
+//! The ten layers, in the order in which they speak.
+
+use domain::call::Chooser;
+use domain::{Tier, Trust};
+use policy::tier::{Caller, Verdict};
+use policy::vpol::Mode;
+use serde_json::Value;
+
+use super::{Answer, DataLevel, Facts, Layer, matches, own_words};
+use crate::access::Switch;
+use crate::tool::{DataClass, ExecutionMode, Level, Reach, ToolSpec, ValidationMode};
+
+/// What a layer says.
+pub(super) struct Said {
+    pub(super) answer: Answer,
+    pub(super) reason: String,
+    pub(super) instead: Option<String>,
+}
+
+pub(super) type Ask = fn(&Facts<'_>, &ToolSpec) -> Said;
+
+pub(super) const ALL: [(Layer, Ask); 10] = [
+    (Layer::Registered, registered),
+    (Layer::Schema, schema),
+    (Layer::Access, access),
+    (Layer::Trust, trust),
+    (Layer::Tier, tier),
+    (Layer::Vpol, vpol),
+    (Layer::PrimeDirectives, prime_directives),
+    (Layer::Provenance, provenance),
+    (Layer::Plan, plan),
+    (Layer::Level, level),
+];
+
+fn yes(reason: impl Into<String>) -> Said {
+    Said { answer: Answer::Execute, reason: reason.into(), instead: None }
+}
+
+fn no(answer: Answer, reason: impl Into<String>, instead: impl Into<String>) -> Said {
+    Said { answer, reason: reason.into(), instead: Some(instead.into()) }
+}
+
+fn deny(reason: impl Into<String>, instead: impl Into<String>) -> Said {
+    no(Answer::Deny, reason, instead)
+}
+
+/// A person may say yes; there is no queue for that yet, so the owner makes the call themselves.
+fn review(reason: impl Into<String>, tool: &ToolSpec) -> Said {
+    no(
+        Answer::Review,
+        reason,
+        format!("the owner can make this call: `regent tools call {} … --yes`", tool.id),
+    )
+}
+
+fn registered(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+    let id = &tool.id;
+    let on = format!("the owner can switch it on: `regent tools enable {id}`");
+    match facts.switch {
+        Switch::Off => deny(format!("{id} is switched off in tool-access.json"), on),
+        Switch::OffByEnvironment => {
+            deny(format!("{id} is switched off by REGENT_TOOLS_OFF"), "the owner can start without it")
+        }
+        Switch::Unreadable => deny(
+            "tool-access.json cannot be read, so nothing runs",
+            "the owner can put it right: `regent doctor`",
+        ),
+        Switch::On if tool.execution_mode == ExecutionMode::Disabled => {
+            deny(format!("{id} is registered as disabled"), "the owner can register it with another mode")
+        }
+        Switch::On => yes(format!("{id} is registered and switched on")),
+    }
+}
+
+fn schema(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+    match facts.form {
+        Ok(()) => yes("the arguments have the form the tool takes"),
+        Err(why) => deny(format!("the arguments do not fit the tool: {why}"), takes(tool)),
+    }
+}
+
+/// What the tool takes, in a line.
+fn takes(tool: &ToolSpec) -> String {
+    let required = tool.input_schema.get("required").and_then(Value::as_array);
+    let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
+    let Some(properties) = tool.input_schema.get("properties").and_then(Value::as_object) else {
+        return format!("see what it takes: `regent tools show {}`", tool.id);
+    };
+    let named = properties.keys().map(|name| {
+        if required.contains(&name.as_str()) { format!("`{name}`") } else { format!("`{name}` (optional)") }
+    });
+    format!("{} takes {}", tool.id, named.collect::<Vec<_>>().join(", "))
+}
+
+fn access(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+    let concludes = facts.call.subtask.is_none() && facts.call.chosen_by == Chooser::Rule;
+    if tool.reach == Reach::Origin && !concludes {
+        return deny("only a task itself hands its result back, when it is over", "finish with the result");
+    }
+    if !tool.agent_access.iter().any(|glob| matches(glob, facts.agent)) {
+        let who = tool.agent_access.join(", ");
+        let who = if who.is_empty() { "nobody".to_owned() } else { who };
+        return deny(
+            format!("the agent {} may not use {}", facts.agent, tool.id),
+            format!("it is open to: {who}"),
+        );
+    }
+    let lacks = |role: &&String| !facts.principal.is_owner() && !facts.roles.contains(role);
+    if let Some(role) = tool.role_requirements.iter().find(lacks) {
+        return deny(format!("{} needs the role `{role}`", tool.id), "somebody who has that role can ask");
+    }
+    let kept_back = |name: &&String| !facts.credentials.iter().any(|glob| matches(glob, name));
+    if let Some(name) = facts.needs.iter().find(kept_back) {
+        return deny(
+            format!("{} uses the secret `{name}`, which is not for this principal", tool.id),
+            "a tool without it",
+        );
+    }
+    match facts.allowed.iter().find(|glob| matches(glob, tool.id.as_str())) {
+        Some(glob) => yes(format!("the admission allows `{glob}`")),
+        None if facts.allowed.is_empty() => deny(
+            format!("the admission does not allow {}", tool.id),
+            "nothing is allowed here; ask the owner",
+        ),
+        None => deny(
+            format!("the admission does not allow {}", tool.id),
+            format!("allowed are: {}", facts.allowed.join(", ")),
+        ),
+    }
+}
+
+fn caller(facts: &Facts<'_>) -> Caller {
+    Caller { trust: facts.trust, known: facts.principal.entity().is_some(), owner_directly: facts.directly() }
+}
+
+fn spoken(verdict: Verdict, otherwise: String, tool: &ToolSpec, trust: Trust) -> Said {
+    match verdict {
+        Verdict::Execute => yes(otherwise),
+        Verdict::Review(why) => review(why.to_string(), tool),
+        Verdict::Deny(why) => {
+            let most = Tier::ALL.into_iter().rfind(|tier| tier.needs() <= trust && *tier != Tier::Admin);
+            deny(why.to_string(), format!("a tool of tier {}", most.unwrap_or(Tier::ReadOnly)))
+        }
+    }
+}
+
+fn trust(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+    let tier = facts.tier(tool);
+    let enough = format!("trust {} is enough for {tier}", facts.trust);
+    spoken(policy::tier::trust(caller(facts), tier), enough, tool, facts.trust)
+}
+
+fn tier(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+    let tier = facts.tier(tool);
+    spoken(policy::tier::tier(caller(facts), tier), format!("{tier} asks nobody"), tool, facts.trust)
+}
+
+/// The chain's policy, the tool's own mode, and what may still be used up.
+fn vpol(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+    let Some(vpol) = facts.vpol else {
+        return deny("the chain names no validation policy that is known", "ask the owner");
+    };
+    if let Some(exhausted) = facts.exhausted {
+        let instead = format!("the owner can raise it: `{}` in the settings", exhausted.setting());
+        return deny(exhausted.to_string(), instead);
+    }
+    if vpol.reviews(facts.tier(tool)) {
+        let does = if vpol.mode == Mode::Strict { "wants the owner asked" } else { "intercepts" };
+        return review(format!("{} {does} above {}", vpol.name, vpol.up_to), tool);
+    }
+    match tool.validation_mode {
+        ValidationMode::Monitor => yes(format!("{} ({}) lets it pass", vpol.name, vpol.mode.name())),
+        ValidationMode::Intercept => review("the tool's own mode is intercept: a person looks first", tool),
+        ValidationMode::Strict => review("the tool's own mode is strict: the owner is asked each time", tool),
+    }
+}
+
+/// Secrets and data levels are looked at; the directives themselves are not built yet, so nothing that writes outside,
+/// leaves the machine or changes the house is let through unseen. What only reads outside for the owner may, if every
+/// argument, sink or not, stands in the owner's words: then nothing leaves that they did not write.
+fn prime_directives(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+    if let Some(name) = facts.leaks {
+        let reason = format!("the value of the secret `{name}` stands in the arguments");
+        return deny(reason, "leave it out: a tool that needs it gets it from the broker");
+    }
+    let reached = match (facts.data, tool.data_class) {
+        (DataLevel::Full, _) | (_, None) => true,
+        (DataLevel::Restricted, Some(class)) => class == DataClass::Logistics,
+        (DataLevel::None, Some(_)) => false,
+    };
+    if !reached {
+        let class = tool.data_class.map_or("", DataClass::name);
+        return deny(format!("data of the class {class} is not for this principal"), "ask the owner");
+    }
+    match tool.reach {
+        Reach::Nothing => yes("it only computes; no directives are built yet"),
+        Reach::Workspace => yes("nothing leaves the workspace; no directives are built yet"),
+        Reach::Origin if facts.principal.is_owner() => yes("it answers the owner at their own terminal"),
+        Reach::Origin | Reach::House | Reach::Outside if facts.directly() => {
+            yes("the owner does it with their own hand; no directives are built yet")
+        }
+        Reach::House | Reach::Outside if reads_with_the_owners_words(facts, tool) => {
+            yes("it only reads, and nothing leaves that the owner did not write; no directives are built yet")
+        }
+        Reach::Origin | Reach::Outside => {
+            review("no directives are built yet, so a person looks at what leaves", tool)
+        }
+        Reach::House => {
+            review("no directives are built yet, so a person looks at what changes the house", tool)
+        }
+    }
+}
+
+fn reads_with_the_owners_words(facts: &Facts<'_>, tool: &ToolSpec) -> bool {
+    let words = own_words::of(facts.request);
+    facts.principal.is_owner()
+        && facts.tier(tool) == Tier::ReadOnly
+        && own_words::unexplained_argument(tool, &facts.call.args, words).is_none()
+}
+
+/// Not built yet: a sink of what writes or leaves that does not stand word for word in the owner's request is
+/// reviewed whenever a model chose it.
+fn provenance(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+    match facts.call.chosen_by {
+        Chooser::Rule => return yes("a rule of the program chose it from the request's own words"),
+        Chooser::Owner { .. } if facts.principal.is_owner() => return yes("the owner wrote it"),
+        Chooser::Owner { .. } | Chooser::Model => {}
+    }
+    if facts.tier(tool) == Tier::ReadOnly && tool.reach != Reach::Outside {
+        return yes("it only reads here, and nothing leaves");
+    }
+    match own_words::unexplained_sink(tool, &facts.call.args, own_words::of(facts.request)) {
+        None => yes("every sink stands word for word in the owner's request"),
+        Some(sink) => {
+            let reason = format!("a model chose `{sink}`, and the owner's request does not name it");
+            let instead = format!("a value of `{sink}` that the owner wrote, or a question to the owner");
+            no(Answer::Review, reason, instead)
+        }
+    }
+}
+
+fn plan(_: &Facts<'_>, _: &ToolSpec) -> Said {
+    yes("the plan forbids nothing")
+}
+
+fn level(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+    if facts.directly() {
+        return yes("the owner does it with their own hand");
+    }
+    if tool.execution_mode == ExecutionMode::Review {
+        return review(format!("{} is registered to be reviewed", tool.id), tool);
+    }
+    let number = tool.level as u8;
+    match tool.level {
+        Level::ReviewAll | Level::Sampled => {
+            review(format!("level {number}: a person looks before it runs"), tool)
+        }
+        Level::ReviewedAfter | Level::SpotChecked | Level::Autonomous => {
+            yes(format!("level {number}: it has earned running unasked"))
+        }
+    }
+}

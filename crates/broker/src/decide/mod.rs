@@ -1,0 +1,205 @@
+//! May this call run? Every layer is asked, the strictest answer counts, and each one's word is recorded.
+//!
+//! A pure function over facts: the same facts give the same decision, now and when somebody asks why. A layer
+//! whose part is not built yet fails safe and says so: it lets pass what only reads here, and asks for a person
+//! where a model could have been talked into something.
+//!
+//! INVARIANT (layers-only-restrict): a layer more, or a fact that is stricter, never allows more. A person's yes
+//! turns `review` into `execute` and never anything else.
+
+mod layers;
+pub(crate) mod own_words;
+
+use std::fmt;
+
+use domain::call::{Call, Chooser};
+use domain::principal::Principal;
+use domain::source::Text;
+use domain::{Tier, Trust};
+use policy::vpol::Vpol;
+use serde::{Deserialize, Serialize};
+
+use crate::access::Switch;
+use crate::budget::Exhausted;
+use crate::tool::ToolSpec;
+
+/// The number of this code and of what it asks in `policy`. A test (`the_deciding_code_is_what_its_number_says`) fails
+/// when that changes; raise the number if anything can be decided differently.
+pub const RULES: u32 = 2;
+
+/// Ordered: a later one is stricter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    Execute,
+    Review,
+    Deny,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    Registered,
+    Schema,
+    Access,
+    Trust,
+    Tier,
+    Vpol,
+    PrimeDirectives,
+    Provenance,
+    Plan,
+    Level,
+}
+
+/// What one layer says. A `no` says what would be allowed instead.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Word {
+    pub layer: Layer,
+    pub answer: Answer,
+    pub reason: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<String>,
+}
+
+/// What was decided, and what every layer said. INVARIANT (strictest): the answer is the strictest word, where a
+/// review that a person has answered with yes counts as none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    pub answer: Answer,
+    pub words: Vec<Word>,
+    /// Whether the owner has said yes to this very call.
+    #[serde(default)]
+    pub confirmed: bool,
+}
+
+impl Decision {
+    fn of(words: Vec<Word>, confirmed: bool) -> Self {
+        let strictest = words.iter().map(|word| word.answer).max().unwrap_or(Answer::Deny);
+        let answer = if confirmed && strictest == Answer::Review { Answer::Execute } else { strictest };
+        Self { answer, words, confirmed }
+    }
+
+    /// The first of the strictest words: what a person is told. Where they have said yes, it is what they were asked.
+    #[must_use]
+    pub fn deciding(&self) -> Option<&Word> {
+        let answered = self.confirmed && self.answer == Answer::Execute;
+        let answered = answered.then(|| self.words.iter().find(|word| word.answer == Answer::Review));
+        answered.flatten().or_else(|| self.words.iter().find(|word| word.answer == self.answer))
+    }
+
+    /// What would be allowed instead, by the layers that said no.
+    #[must_use]
+    pub fn instead(&self) -> Vec<String> {
+        let strict = self.words.iter().filter(|word| word.answer == self.answer);
+        strict.filter_map(|word| word.instead.clone()).collect()
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reason = self.deciding().map_or("no layer was asked", |word| word.reason.as_str());
+        f.write_str(reason)
+    }
+}
+
+/// Which data somebody reaches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DataLevel {
+    #[default]
+    None,
+    /// Tools of the data class `logistics`.
+    Restricted,
+    Full,
+}
+
+/// Everything the layers may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    pub call: &'a Call,
+    pub tool: Option<&'a ToolSpec>,
+    pub switch: Switch,
+    /// What the tool's schema, and the tool itself, say of the arguments' form.
+    pub form: Result<(), &'a str>,
+    /// What this very call can do: at least what the tool can.
+    pub tier: Tier,
+    pub agent: &'a str,
+    pub principal: &'a Principal,
+    pub trust: Trust,
+    /// Of the principal.
+    pub roles: &'a [String],
+    /// Globs over tool ids that the admission allows.
+    pub allowed: &'a [String],
+    /// Globs over the names of secrets that a tool's configuration may name.
+    pub credentials: &'a [String],
+    /// Secrets that it names.
+    pub needs: &'a [String],
+    pub data: DataLevel,
+    pub vpol: Option<&'a Vpol>,
+    /// A budget that has not enough left for it.
+    pub exhausted: Option<&'a Exhausted>,
+    /// A secret whose value stands in the arguments.
+    pub leaks: Option<&'a str>,
+    /// What the chain began with.
+    pub request: &'a Text,
+}
+
+impl Facts<'_> {
+    /// The owner's own hand, without an agent in between.
+    fn directly(&self) -> bool {
+        self.principal.is_owner() && matches!(self.call.chosen_by, Chooser::Owner { .. })
+    }
+
+    fn confirmed(&self) -> bool {
+        self.principal.is_owner() && self.call.chosen_by == Chooser::Owner { confirmed: true }
+    }
+
+    /// The call's own tier, and never less than the tool's.
+    fn tier(&self, tool: &ToolSpec) -> Tier {
+        self.tier.max(tool.tier)
+    }
+}
+
+#[must_use]
+pub fn decide(facts: &Facts<'_>) -> Decision {
+    decide_by(&layers::ALL, facts)
+}
+
+fn decide_by(asked: &[(Layer, layers::Ask)], facts: &Facts<'_>) -> Decision {
+    let Some(tool) = facts.tool else {
+        let word = Word {
+            layer: Layer::Registered,
+            answer: Answer::Deny,
+            reason: format!("there is no tool `{}`", facts.call.tool),
+            instead: Some("one of the tools that are there: `regent tools list`".into()),
+        };
+        return Decision::of(vec![word], false);
+    };
+    let words = asked.iter().map(|(layer, ask)| {
+        let layers::Said { answer, reason, instead } = ask(facts, tool);
+        Word { layer: *layer, answer, reason, instead }
+    });
+    Decision::of(words.collect(), facts.confirmed())
+}
+
+/// A glob over names: `*` stands for any run of characters. Linear in the name for every star.
+#[must_use]
+pub fn matches(glob: &str, name: &str) -> bool {
+    let mut parts = glob.split('*');
+    let Some(rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let mut rest = rest;
+    let mut last = None;
+    for part in parts {
+        if let Some(before) = last.replace(part) {
+            let Some((_, after)) = rest.split_once(before) else { return false };
+            rest = after;
+        }
+    }
+    match last {
+        None => rest.is_empty(),
+        Some(end) => rest.ends_with(end),
+    }
+}
+
+#[cfg(test)]
+mod tests;

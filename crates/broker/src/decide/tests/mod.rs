@@ -1,0 +1,303 @@
+mod properties;
+mod table;
+
+use domain::call::{Call, Chooser};
+use domain::id::{CallId, EntityId, OriginId, ReasonId, TaskId, VpolId};
+use domain::principal::Principal;
+use domain::source::{Source, Text};
+use domain::{Tags, Tier, Trust};
+use policy::vpol::Vpol;
+use serde_json::json;
+
+use super::{Answer, DataLevel, Decision, Facts, Layer, decide, matches};
+use crate::access::Switch;
+use crate::budget::Exhausted;
+use crate::tool::{Level, Reach, ToolSpec};
+
+const OWNER: Principal = Principal::Owner { entity: EntityId::from_bits(1) };
+const KNOWN: Principal = Principal::Known { entity: EntityId::from_bits(2) };
+
+/// Facts that can be bent one at a time; as they are, the call runs.
+#[derive(Clone, Debug)]
+struct World {
+    call: Call,
+    tool: ToolSpec,
+    switch: Switch,
+    form: Result<(), String>,
+    tier: Tier,
+    agent: String,
+    principal: Principal,
+    trust: Trust,
+    roles: Vec<String>,
+    allowed: Vec<String>,
+    credentials: Vec<String>,
+    needs: Vec<String>,
+    data: DataLevel,
+    vpol: Option<Vpol>,
+    exhausted: Option<Exhausted>,
+    leaks: Option<String>,
+    request: Text,
+}
+
+impl World {
+    fn new() -> Self {
+        let tags = Tags {
+            origin: OriginId::from_bits(1),
+            reason: ReasonId::from_bits(2),
+            vpol: VpolId::from_bits(3),
+        };
+        let id = || "find_files".parse().unwrap();
+        Self {
+            call: Call {
+                id: CallId::from_bits(1),
+                tool: id(),
+                args: json!({ "under": "docs" }),
+                task: TaskId::from_bits(1),
+                subtask: Some(0),
+                chosen_by: Chooser::Rule,
+                tags,
+            },
+            tool: ToolSpec {
+                sinks: vec!["under".into()],
+                input_schema: json!({ "properties": { "under": {}, "limit": {} }, "required": ["under"] }),
+                ..ToolSpec::shipped(id(), "finds files", Tier::ReadOnly)
+            },
+            switch: Switch::On,
+            form: Ok(()),
+            tier: Tier::ReadOnly,
+            agent: "main".into(),
+            principal: OWNER,
+            trust: Trust::Operator,
+            roles: Vec::new(),
+            allowed: vec!["*".into()],
+            credentials: vec!["*".into()],
+            needs: Vec::new(),
+            data: DataLevel::Full,
+            vpol: Some(Vpol::DEFAULT_OWNER),
+            exhausted: None,
+            leaks: None,
+            request: Text::new("how many files are in docs", Source::Owner),
+        }
+    }
+
+    fn bend(bend: impl FnOnce(&mut Self)) -> Self {
+        let mut world = Self::new();
+        bend(&mut world);
+        world
+    }
+
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            call: &self.call,
+            tool: Some(&self.tool),
+            switch: self.switch,
+            form: self.form.as_ref().map(|&()| ()).map_err(String::as_str),
+            tier: self.tier,
+            agent: &self.agent,
+            principal: &self.principal,
+            trust: self.trust,
+            roles: &self.roles,
+            allowed: &self.allowed,
+            credentials: &self.credentials,
+            needs: &self.needs,
+            data: self.data,
+            vpol: self.vpol.as_ref(),
+            exhausted: self.exhausted.as_ref(),
+            leaks: self.leaks.as_deref(),
+            request: &self.request,
+        }
+    }
+
+    fn decide(&self) -> Decision {
+        decide(&self.facts())
+    }
+
+    /// The answer and the layer that decided it.
+    fn decided(&self) -> (Answer, Layer) {
+        let decision = self.decide();
+        (decision.answer, decision.deciding().unwrap().layer)
+    }
+}
+
+#[test]
+fn a_tool_that_is_not_there_is_denied() {
+    let world = World::new();
+    let decision = decide(&Facts { tool: None, ..world.facts() });
+    assert_eq!(
+        (decision.answer, decision.to_string().as_str(), decision.instead().len()),
+        (Answer::Deny, "there is no tool `find_files`", 1)
+    );
+}
+
+#[test]
+fn an_ordinary_reading_call_runs_and_every_layer_is_on_record() {
+    let decision = World::new().decide();
+    assert_eq!((decision.answer, decision.words.len()), (Answer::Execute, 10));
+    assert!(decision.words.iter().all(|word| !word.reason.is_empty()));
+}
+
+/// A call that a model chose, of a tool that may write in the workspace.
+fn by_model(bend: impl FnOnce(&mut World)) -> (Answer, Layer) {
+    World::bend(|w| {
+        w.call.chosen_by = Chooser::Model;
+        w.tool.tier = Tier::WriteSafe;
+        bend(w);
+    })
+    .decided()
+}
+
+#[test]
+fn what_a_model_chose_must_stand_in_the_owners_own_words() {
+    let under = |under: &str, source: Source| {
+        by_model(|w| {
+            w.call.args = json!({ "under": under });
+            w.request.source = source;
+        })
+    };
+    assert_eq!(under("docs", Source::Owner).0, Answer::Execute);
+    assert_eq!(under("secrets", Source::Owner), (Answer::Review, Layer::Provenance));
+    assert_eq!(
+        under("docs", Source::Model),
+        (Answer::Review, Layer::Provenance),
+        "restating does not launder"
+    );
+}
+
+/// What is kept of 2.0 is 2: the decision must not depend on which of them it looks at.
+#[test]
+fn a_number_counts_as_it_is_kept() {
+    let under = |args| {
+        by_model(|w| {
+            w.call.args = args;
+            w.request.text = "no more than 2 of docs".into();
+        })
+    };
+    assert_eq!(under(json!({ "under": 2 })).0, Answer::Execute);
+    assert_eq!(under(json!({ "under": 2.0 })).0, Answer::Execute);
+    assert_eq!(under(json!({ "under": 2.5 })), (Answer::Review, Layer::Provenance));
+}
+
+/// Containment explains: what only reads here, and what may be written in the workspace.
+#[test]
+fn what_stays_in_the_workspace_is_let_pass() {
+    let elsewhere = |tier, reach| {
+        by_model(|w| {
+            (w.tool.tier, w.tool.reach) = (tier, reach);
+            w.call.args = json!({ "under": "elsewhere" });
+        })
+    };
+    assert_eq!(elsewhere(Tier::ReadOnly, Reach::Workspace).0, Answer::Execute);
+    assert_eq!(elsewhere(Tier::ReadOnly, Reach::Nothing).0, Answer::Execute);
+    assert_eq!(elsewhere(Tier::WriteSafe, Reach::Workspace), (Answer::Review, Layer::Provenance));
+    let undeclared = by_model(|w| {
+        w.tool.sinks.clear();
+        w.call.args = json!({ "under": "elsewhere" });
+    });
+    assert_eq!(undeclared.0, Answer::Execute);
+}
+
+/// Nothing leaves that the owner did not write; whatever else is an argument leaves too.
+#[test]
+fn what_only_reads_outside_needs_every_argument_in_the_owners_words() {
+    let read = |bend: fn(&mut World)| {
+        by_model(|w| {
+            (w.tool.tier, w.tool.reach) = (Tier::ReadOnly, Reach::Outside);
+            bend(w);
+        })
+    };
+    let reviewed = (Answer::Review, Layer::PrimeDirectives);
+    assert_eq!(read(|_| {}).0, Answer::Execute);
+    assert_eq!(read(|w| w.tool.sinks.clear()).0, Answer::Execute);
+    assert_eq!(read(|w| w.call.args = json!({ "under": "elsewhere" })), reviewed);
+    assert_eq!(read(|w| w.call.args = json!({ "under": "docs", "limit": "s3cret" })), reviewed);
+    assert_eq!(read(|w| w.call.args = json!({ "under": "docs", "s3cret": null })), reviewed);
+    assert_eq!(read(|w| w.tool.tier = Tier::WriteSafe), reviewed);
+    assert_eq!(read(|w| w.tier = Tier::WriteSafe), reviewed, "this very call writes");
+    assert_eq!(read(|w| w.request.source = Source::Model), reviewed);
+    assert_eq!(read(|w| w.principal = KNOWN), reviewed);
+}
+
+#[test]
+fn the_owners_own_answer_passes_and_anybody_elses_is_looked_at() {
+    let deliver = |principal: Principal| {
+        World::bend(|w| {
+            (w.tool.tier, w.tool.level) = (Tier::WriteSafe, Level::ReviewedAfter);
+            (w.tool.reach, w.trust) = (Reach::Origin, Trust::Standard);
+            (w.principal, w.call.subtask) = (principal, None);
+        })
+        .decided()
+    };
+    assert_eq!(deliver(OWNER).0, Answer::Execute);
+    assert_eq!(deliver(Principal::Unknown), (Answer::Review, Layer::PrimeDirectives));
+}
+
+/// Nobody but the task itself says what the owner is told: no model, no subtask, no hand.
+#[test]
+fn only_a_task_hands_its_result_back() {
+    let deliver = |bend: fn(&mut World)| {
+        let world = World::bend(|w| {
+            (w.tool.reach, w.call.subtask) = (Reach::Origin, None);
+            bend(w);
+        });
+        world.decided()
+    };
+    assert_eq!(deliver(|_| {}).0, Answer::Execute);
+    let denied = (Answer::Deny, Layer::Access);
+    assert_eq!(deliver(|w| w.call.subtask = Some(0)), denied);
+    assert_eq!(deliver(|w| w.call.chosen_by = Chooser::Model), denied);
+    assert_eq!(deliver(|w| w.call.chosen_by = Chooser::Owner { confirmed: true }), denied);
+}
+
+/// The owner's own hand: what it is asked about is only what it has to confirm.
+#[test]
+fn the_owners_own_hand() {
+    use Answer::{Deny, Execute, Review};
+    let by_hand = |tier, reach, confirmed| {
+        World::bend(|w| {
+            (w.tool.tier, w.tool.reach) = (tier, reach);
+            w.tool.execution_mode = ToolSpec::usual_mode(tier);
+            w.tool.level = Level::ReviewAll;
+            w.call.args = json!({ "under": "not in the request" });
+            w.call.chosen_by = Chooser::Owner { confirmed };
+        })
+    };
+    let table = [
+        (Tier::ReadOnly, Reach::Outside, Execute),
+        (Tier::WriteSafe, Reach::Outside, Execute),
+        (Tier::WriteDestructive, Reach::Workspace, Review),
+        (Tier::Admin, Reach::House, Review),
+    ];
+    for (tier, reach, expected) in table {
+        assert_eq!(by_hand(tier, reach, false).decide().answer, expected, "{tier}");
+        assert_eq!(by_hand(tier, reach, true).decide().answer, Execute, "{tier}");
+        let somebody = World { principal: KNOWN, ..by_hand(tier, reach, true) };
+        assert_eq!(somebody.decide().answer, if tier == Tier::Admin { Deny } else { Review }, "{tier}");
+    }
+}
+
+/// Nobody is asked about a call that would be denied anyway.
+#[test]
+fn deny_beats_review() {
+    let world = World::bend(|w| (w.tool.level, w.allowed) = (Level::ReviewAll, Vec::new()));
+    assert_eq!(world.decided(), (Answer::Deny, Layer::Access));
+}
+
+#[test]
+fn globs_over_tool_ids() {
+    let table = [
+        ("*", "find_files", true),
+        ("find_files", "find_files", true),
+        ("find_*", "find_files", true),
+        ("*_files", "find_files", true),
+        ("f*_f*s", "find_files", true),
+        ("find", "find_files", false),
+        ("read_*", "find_files", false),
+        ("", "find_files", false),
+        ("*ab", "a", false),
+        ("a*a", "a", false),
+        ("**", "", true),
+    ];
+    for (glob, id, expected) in table {
+        assert_eq!(matches(glob, id), expected, "{glob}");
+    }
+}

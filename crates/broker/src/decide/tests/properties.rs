@@ -1,0 +1,270 @@
+//! INVARIANT (layers-only-restrict), over random facts.
+
+use domain::call::Chooser;
+use domain::principal::Principal;
+use domain::source::Source;
+use domain::{Tier, Trust};
+use policy::vpol::{Mode, Vpol};
+use proptest::collection::vec;
+use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
+use serde_json::{Value, json};
+
+use super::{KNOWN, OWNER, World};
+use crate::access::Switch;
+use crate::budget::{Exhausted, Scope, Unit};
+use crate::decide::{Answer, DataLevel, Facts, decide, decide_by, layers};
+use crate::tool::{DataClass, ExecutionMode, Level, Reach, ToolSpec, ValidationMode};
+
+/// Bytes that choose. Small ones choose what comes first, so a failure shrinks to the ordinary.
+struct Dice<'a>(std::slice::Iter<'a, u8>);
+
+impl Dice<'_> {
+    fn pick<T: Clone>(&mut self, of: &[T]) -> T {
+        of[usize::from(*self.0.next().unwrap_or(&0)) % of.len()].clone()
+    }
+
+    /// Mostly the first: or everything would be denied for something.
+    fn mostly<T: Clone>(&mut self, of: &[T]) -> T {
+        if self.pick(&[0, 1, 2]) < 2 { of[0].clone() } else { self.pick(of) }
+    }
+
+    fn some(&mut self, of: &[&str]) -> Vec<String> {
+        of.iter().filter(|_| self.pick(&[true, true, false])).map(|name| (*name).to_owned()).collect()
+    }
+}
+
+const REACHES: [Reach; 4] = [Reach::Nothing, Reach::Workspace, Reach::House, Reach::Outside];
+const CHOOSERS: [Chooser; 4] =
+    [Chooser::Rule, Chooser::Model, Chooser::Owner { confirmed: false }, Chooser::Owner { confirmed: true }];
+const MODES: [Mode; 3] = [Mode::Monitor, Mode::Intercept, Mode::Strict];
+const SWITCHES: [Switch; 4] = [Switch::On, Switch::Off, Switch::OffByEnvironment, Switch::Unreadable];
+const DATA: [DataLevel; 3] = [DataLevel::Full, DataLevel::Restricted, DataLevel::None];
+const CLASSES: [Option<DataClass>; 3] = [None, Some(DataClass::Logistics), Some(DataClass::Pii)];
+
+fn exhausted() -> Exhausted {
+    Exhausted { scope: Scope::Task, unit: Unit::Calls, limit: 1, used: 1 }
+}
+
+fn args(dice: &mut Dice<'_>, text: &str) -> Value {
+    dice.pick(&[
+        json!({ "under": "docs" }),
+        json!({}),
+        json!({ "under": text }),
+        json!({ "under": "docs", "limit": 2.0 }),
+        json!({ "under": ["docs", text], "limit": { "under": true } }),
+        json!({ "under": [true, null], text: null }),
+        json!(text),
+        json!([1, "docs"]),
+        Value::Null,
+    ])
+}
+
+fn world(dice: &[u8], text: &str) -> World {
+    let dice = &mut Dice(dice.iter());
+    World::bend(|w| {
+        w.call.chosen_by = dice.pick(&CHOOSERS);
+        w.call.args = args(dice, text);
+        w.request.text = format!("the 2 newest of docs {}", dice.pick(&["", text]));
+        w.request.source = dice.mostly(&[Source::Owner, Source::Model, Source::System]);
+        w.switch = dice.mostly(&SWITCHES);
+        w.form = dice.mostly(&[Ok(()), Err("no".to_owned())]);
+        w.tier = dice.mostly(&Tier::ALL);
+        w.principal = dice.mostly(&[OWNER, KNOWN, Principal::Unknown, Principal::System]);
+        w.trust = dice.mostly(&[
+            Trust::Operator,
+            Trust::System,
+            Trust::Verified,
+            Trust::Standard,
+            Trust::Untrusted,
+            Trust::Hostile,
+        ]);
+        w.roles = dice.some(&["nurse", "clerk"]);
+        w.allowed = dice.mostly(&[vec!["*".into()], vec!["find_*".into(), "x".into()], Vec::new()]);
+        w.credentials = dice.mostly(&[vec!["*".into()], vec!["mail".into()], Vec::new()]);
+        w.needs = dice.mostly(&[Vec::new(), vec!["mail".into()], vec!["bank".into(), "mail".into()]]);
+        w.data = dice.mostly(&DATA);
+        let (mode, up_to) = (dice.mostly(&MODES), dice.pick(&Tier::ALL));
+        w.vpol = dice.mostly(&[Some(Vpol { mode, up_to, ..Vpol::DEFAULT_OWNER }), None]);
+        w.exhausted = dice.mostly(&[None, Some(exhausted())]);
+        w.leaks = dice.mostly(&[None, Some("mail".into())]);
+        w.tool = ToolSpec {
+            tier: dice.pick(&Tier::ALL),
+            // The way back to the origin is no place on the scale from here to outside: it is the task's own.
+            reach: dice.pick(&REACHES),
+            level: dice.mostly(&[
+                Level::Autonomous,
+                Level::SpotChecked,
+                Level::ReviewedAfter,
+                Level::Sampled,
+                Level::ReviewAll,
+            ]),
+            execution_mode: dice.mostly(ExecutionMode::ALL),
+            validation_mode: dice.mostly(ValidationMode::ALL),
+            agent_access: dice.mostly(&[vec!["*".into()], vec!["m*".into()], Vec::new()]),
+            role_requirements: dice.mostly(&[Vec::new(), vec!["nurse".into()], vec!["clerk".into()]]),
+            data_class: dice.pick(&CLASSES),
+            sinks: dice.some(&["under", "limit"]),
+            ..w.tool.clone()
+        };
+    })
+}
+
+/// Random facts, and bytes that choose how they are tightened.
+fn worlds() -> impl Strategy<Value = World> {
+    (vec(any::<u8>(), 64), "[a-z@. ]{0,12}").prop_map(|(dice, text)| world(&dice, &text))
+}
+
+fn stricter<T: PartialEq + Copy>(order: &[T], now: T, drawn: T) -> T {
+    let at = |wanted| order.iter().position(|one| *one == wanted).unwrap_or(0);
+    if at(drawn) > at(now) { drawn } else { now }
+}
+
+type Tighten = fn(&mut World, &mut Dice<'_>);
+
+const TIGHTENINGS: [(&str, Tighten); 30] = [
+    ("the switch is turned off", |w, dice| {
+        w.switch = if w.switch == Switch::On { dice.pick(&SWITCHES) } else { w.switch }
+    }),
+    ("the form is wrong", |w, _| w.form = Err("no".into())),
+    ("the call can do more", |w, dice| w.tier = w.tier.max(dice.pick(&Tier::ALL))),
+    ("the tool can do more", |w, dice| w.tool.tier = w.tool.tier.max(dice.pick(&Tier::ALL))),
+    ("less trust", |w, dice| w.trust = w.trust.min(dice.pick(&Trust::ALL))),
+    ("a tool less is allowed", |w, _| drop(w.allowed.pop())),
+    ("a credential less", |w, _| drop(w.credentials.pop())),
+    ("a role less", |w, _| drop(w.roles.pop())),
+    ("an agent less", |w, _| drop(w.tool.agent_access.pop())),
+    ("a role more is needed", |w, dice| {
+        w.tool.role_requirements.push(dice.pick(&["clerk".into(), "nurse".into()]))
+    }),
+    ("a secret more is needed", |w, dice| w.needs.push(dice.pick(&["mail".into(), "bank".into()]))),
+    ("less data", |w, dice| w.data = w.data.min(dice.pick(&DATA))),
+    ("more delicate data", |w, dice| {
+        w.tool.data_class = stricter(&CLASSES, w.tool.data_class, dice.pick(&CLASSES))
+    }),
+    ("no policy", |w, _| w.vpol = None),
+    ("a stricter policy", |w, dice| {
+        if let Some(vpol) = &mut w.vpol {
+            vpol.mode = stricter(&MODES, vpol.mode, dice.pick(&MODES));
+        }
+    }),
+    ("a policy that leaves less alone", |w, dice| {
+        if let Some(vpol) = &mut w.vpol {
+            vpol.up_to = vpol.up_to.min(dice.pick(&Tier::ALL));
+        }
+    }),
+    ("a stricter mode of the tool", |w, dice| {
+        w.tool.validation_mode = w.tool.validation_mode.max(dice.pick(ValidationMode::ALL));
+    }),
+    ("a stricter mode of its calls", |w, dice| {
+        w.tool.execution_mode = w.tool.execution_mode.max(dice.pick(ExecutionMode::ALL));
+    }),
+    ("it is watched more", |w, dice| w.tool.level = w.tool.level.min(dice.pick(&Level::ALL))),
+    ("a budget is used up", |w, _| w.exhausted = Some(exhausted())),
+    ("a secret leaks", |w, _| w.leaks = Some("bank".into())),
+    ("the yes is taken back", |w, _| {
+        if w.call.chosen_by == (Chooser::Owner { confirmed: true }) {
+            w.call.chosen_by = Chooser::Owner { confirmed: false };
+        }
+    }),
+    ("a model chose it", |w, _| w.call.chosen_by = Chooser::Model),
+    ("a model said it", |w, _| w.request.source = Source::Model),
+    ("another sink", |w, dice| {
+        // Where nothing is declared of what leaves, everything is a sink already.
+        if !w.tool.sinks.is_empty() || w.tool.reach != Reach::Outside {
+            w.tool.sinks.push(dice.pick(&["under".into(), "limit".into()]));
+        }
+    }),
+    ("nobody declared its sinks, and it leaves", |w, _| {
+        (w.tool.reach, w.tool.sinks) = (Reach::Outside, Vec::new());
+    }),
+    ("it reaches further", |w, dice| w.tool.reach = w.tool.reach.max(dice.pick(&REACHES))),
+    ("not the owner but somebody", |w, _| {
+        if w.principal.is_owner() {
+            w.principal = KNOWN;
+        }
+    }),
+    ("nobody knows who", |w, _| w.principal = Principal::Unknown),
+    ("an argument that nobody wrote", |w, _| {
+        if let Value::Object(args) = &mut w.call.args {
+            args.insert("under".into(), json!("zzz"));
+        }
+    }),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
+
+    #[test]
+    fn a_layer_more_never_allows_more(world in worlds(), some in 1_u16..1024, more in 0_u16..1024) {
+        let asked = |mask: u16| -> Vec<_> {
+            (0..).zip(layers::ALL).filter(|(bit, _)| mask & (1 << bit) != 0).map(|(_, layer)| layer).collect()
+        };
+        let few = decide_by(&asked(some), &world.facts()).answer;
+        let many = decide_by(&asked(some | more), &world.facts()).answer;
+        prop_assert!(few <= many && many <= world.decide().answer, "{few:?} {many:?}");
+    }
+
+    #[test]
+    fn a_stricter_fact_never_allows_more(world in worlds(), dice in vec(any::<u8>(), 40)) {
+        let before = world.decide().answer;
+        let dice = &mut Dice(dice.iter());
+        let mut all = world.clone();
+        for (name, tighten) in TIGHTENINGS {
+            let mut tightened = world.clone();
+            tighten(&mut tightened, dice);
+            let after = tightened.decide();
+            prop_assert!(before <= after.answer, "{name}: {before:?} became {:?}: {tightened:#?}", after.answer);
+            let one_less = all.decide().answer;
+            tighten(&mut all, dice);
+            prop_assert!(one_less <= all.decide().answer, "{name}, after others: {all:#?}");
+        }
+    }
+
+    #[test]
+    fn a_yes_turns_review_into_execute_and_nothing_else(world in worlds()) {
+        let chosen = |chosen_by| {
+            let mut world = world.clone();
+            world.call.chosen_by = chosen_by;
+            world.decide()
+        };
+        let [asked, confirmed] = [false, true].map(|confirmed| chosen(Chooser::Owner { confirmed }));
+        prop_assert_eq!(&asked.words, &confirmed.words);
+        let expected = match asked.answer {
+            Answer::Review if world.principal.is_owner() => Answer::Execute,
+            other => other,
+        };
+        prop_assert_eq!(confirmed.answer, expected);
+        if !world.principal.is_owner() {
+            prop_assert_eq!(confirmed, chosen(Chooser::Model), "only the owner's hand is one");
+        }
+    }
+
+    #[test]
+    fn there_is_always_a_decision_and_every_layer_speaks(world in worlds()) {
+        let decision = world.decide();
+        let order: Vec<_> = decision.words.iter().map(|word| word.layer).collect();
+        prop_assert_eq!(order, layers::ALL.map(|(layer, _)| layer));
+        for word in &decision.words {
+            prop_assert!(!word.reason.is_empty());
+            let helps = word.instead.as_ref().is_some_and(|instead| !instead.is_empty());
+            prop_assert_eq!(helps, word.answer != Answer::Execute, "{}", word.reason);
+        }
+        let strictest = decision.words.iter().map(|word| word.answer).max().unwrap();
+        prop_assert!(decision.answer == strictest || (decision.confirmed && strictest == Answer::Review));
+        let none = decide(&Facts { tool: None, ..world.facts() });
+        prop_assert_eq!((none.answer, none.words.len()), (Answer::Deny, 1));
+    }
+}
+
+/// Random facts are of no use if everything is denied.
+#[test]
+fn the_random_facts_reach_every_answer() {
+    use proptest::strategy::ValueTree as _;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let answers: Vec<Answer> =
+        (0..2_000).map(|_| worlds().new_tree(&mut runner).unwrap().current().decide().answer).collect();
+    for answer in [Answer::Execute, Answer::Review, Answer::Deny] {
+        let share = answers.iter().filter(|one| **one == answer).count();
+        assert!(share > 20, "{answer:?}: {share} of 2000");
+    }
+}

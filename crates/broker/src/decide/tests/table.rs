@@ -1,0 +1,261 @@
+//! Each layer says no in each way it can, and says what would be allowed instead.
+
+use domain::call::Chooser;
+use domain::principal::Principal;
+use domain::source::Source;
+use domain::{Tier, Trust};
+use policy::vpol::Vpol;
+use serde_json::json;
+
+use super::{KNOWN, World};
+use crate::access::Switch;
+use crate::budget::{Exhausted, Scope, Unit};
+use crate::decide::Answer::{Deny, Review};
+use crate::decide::{Answer, DataLevel, Layer};
+use crate::tool::{DataClass, ExecutionMode, Level, Reach, ValidationMode};
+
+type Row = (fn(&mut World), Answer, Layer, &'static str);
+
+fn check(table: &[Row]) {
+    for (bend, answer, layer, reason) in table {
+        let decision = World::bend(bend).decide();
+        let word = decision.deciding().unwrap();
+        assert_eq!((decision.answer, word.layer, word.reason.as_str()), (*answer, *layer, *reason));
+        assert!(word.instead.as_ref().is_some_and(|instead| !instead.is_empty()), "{reason}");
+        assert!(decision.instead().contains(word.instead.as_ref().unwrap()), "{reason}");
+    }
+}
+
+#[test]
+fn whether_it_is_there_and_may_be_used() {
+    check(&[
+        (
+            |w| w.switch = Switch::Off,
+            Deny,
+            Layer::Registered,
+            "find_files is switched off in tool-access.json",
+        ),
+        (
+            |w| w.switch = Switch::OffByEnvironment,
+            Deny,
+            Layer::Registered,
+            "find_files is switched off by REGENT_TOOLS_OFF",
+        ),
+        (
+            |w| w.switch = Switch::Unreadable,
+            Deny,
+            Layer::Registered,
+            "tool-access.json cannot be read, so nothing runs",
+        ),
+        (
+            |w| w.tool.execution_mode = ExecutionMode::Disabled,
+            Deny,
+            Layer::Registered,
+            "find_files is registered as disabled",
+        ),
+        (
+            |w| w.form = Err("`under` is missing".into()),
+            Deny,
+            Layer::Schema,
+            "the arguments do not fit the tool: `under` is missing",
+        ),
+        (
+            |w| w.tool.agent_access = vec!["night*".into()],
+            Deny,
+            Layer::Access,
+            "the agent main may not use find_files",
+        ),
+        (|w| w.tool.agent_access.clear(), Deny, Layer::Access, "the agent main may not use find_files"),
+        (
+            |w| (w.principal, w.tool.role_requirements) = (KNOWN, vec!["nurse".into()]),
+            Deny,
+            Layer::Access,
+            "find_files needs the role `nurse`",
+        ),
+        (
+            |w| (w.needs, w.credentials) = (vec!["bank".into()], vec!["mail*".into()]),
+            Deny,
+            Layer::Access,
+            "find_files uses the secret `bank`, which is not for this principal",
+        ),
+        (
+            |w| w.allowed = vec!["read_*".into()],
+            Deny,
+            Layer::Access,
+            "the admission does not allow find_files",
+        ),
+        (|w| w.allowed.clear(), Deny, Layer::Access, "the admission does not allow find_files"),
+    ]);
+}
+
+#[test]
+fn trust_and_tier() {
+    check(&[
+        (
+            |w| (w.tool.tier, w.trust) = (Tier::WriteSafe, Trust::Hostile),
+            Deny,
+            Layer::Trust,
+            "the caller's trust is hostile, this tier needs standard",
+        ),
+        (
+            |w| (w.tier, w.trust) = (Tier::WriteSafe, Trust::Hostile),
+            Deny,
+            Layer::Trust,
+            "the caller's trust is hostile, this tier needs standard",
+        ),
+        (
+            |w| (w.principal, w.tool.tier, w.trust) = (KNOWN, Tier::WriteSafe, Trust::Untrusted),
+            Review,
+            Layer::Trust,
+            "the caller's trust is untrusted, one step short of standard: a person decides",
+        ),
+        (
+            |w| (w.principal, w.tool.tier, w.trust) = (Principal::Unknown, Tier::WriteSafe, Trust::Untrusted),
+            Deny,
+            Layer::Trust,
+            "the caller's trust is untrusted, this tier needs standard",
+        ),
+        (
+            |w| w.tool.tier = Tier::WriteDestructive,
+            Review,
+            Layer::Tier,
+            "it can destroy something, so a person confirms it first",
+        ),
+        (
+            |w| (w.tool.tier, w.trust) = (Tier::Admin, Trust::System),
+            Deny,
+            Layer::Tier,
+            "only the owner, acting directly, may do this; an agent never",
+        ),
+        (
+            |w| (w.tool.tier, w.call.chosen_by) = (Tier::Admin, Chooser::Owner { confirmed: false }),
+            Review,
+            Layer::Tier,
+            "it changes the house itself, so the owner confirms it first",
+        ),
+    ]);
+}
+
+/// Trust for whatever tier, so that only the policy speaks.
+fn writing_unattended(w: &mut World, vpol: Vpol) {
+    (w.vpol, w.tool.tier, w.trust) =
+        (Some(Vpol { up_to: Tier::ReadOnly, ..vpol }), Tier::WriteSafe, Trust::System);
+}
+
+#[test]
+fn policies_and_budgets() {
+    check(&[
+        (|w| w.vpol = None, Deny, Layer::Vpol, "the chain names no validation policy that is known"),
+        (
+            |w| writing_unattended(w, Vpol::DEFAULT_OTHERS),
+            Review,
+            Layer::Vpol,
+            "default-others intercepts above read_only",
+        ),
+        (
+            |w| writing_unattended(w, Vpol::UNATTENDED),
+            Review,
+            Layer::Vpol,
+            "unattended wants the owner asked above read_only",
+        ),
+        (
+            |w| w.tool.validation_mode = ValidationMode::Intercept,
+            Review,
+            Layer::Vpol,
+            "the tool's own mode is intercept: a person looks first",
+        ),
+        (
+            |w| w.tool.validation_mode = ValidationMode::Strict,
+            Review,
+            Layer::Vpol,
+            "the tool's own mode is strict: the owner is asked each time",
+        ),
+        (
+            |w| {
+                w.exhausted = Some(Exhausted {
+                    scope: Scope::Day,
+                    unit: Unit::Money,
+                    limit: 2_500_000,
+                    used: 2_400_000,
+                })
+            },
+            Deny,
+            Layer::Vpol,
+            "the budget of this day is used up: $2.40 of $2.50",
+        ),
+    ]);
+}
+
+#[test]
+fn secrets_data_and_what_leaves() {
+    check(&[
+        (
+            |w| w.leaks = Some("github".into()),
+            Deny,
+            Layer::PrimeDirectives,
+            "the value of the secret `github` stands in the arguments",
+        ),
+        (
+            |w| w.data = DataLevel::None,
+            Deny,
+            Layer::PrimeDirectives,
+            "data of the class logistics is not for this principal",
+        ),
+        (
+            |w| (w.data, w.tool.data_class) = (DataLevel::Restricted, Some(DataClass::Clinical)),
+            Deny,
+            Layer::PrimeDirectives,
+            "data of the class clinical is not for this principal",
+        ),
+        (
+            |w| (w.tool.reach, w.tool.tier) = (Reach::Outside, Tier::WriteSafe),
+            Review,
+            Layer::PrimeDirectives,
+            "no directives are built yet, so a person looks at what leaves",
+        ),
+        (
+            |w| (w.tool.reach, w.tool.tier) = (Reach::House, Tier::WriteSafe),
+            Review,
+            Layer::PrimeDirectives,
+            "no directives are built yet, so a person looks at what changes the house",
+        ),
+        (
+            |w| (w.principal, w.tool.reach, w.call.subtask) = (KNOWN, Reach::Origin, None),
+            Review,
+            Layer::PrimeDirectives,
+            "no directives are built yet, so a person looks at what leaves",
+        ),
+    ]);
+}
+
+#[test]
+fn what_a_model_chose_and_how_much_a_tool_is_watched() {
+    check(&[
+        (
+            |w| {
+                (w.call.chosen_by, w.tool.tier) = (Chooser::Model, Tier::WriteSafe);
+                w.call.args = json!({ "under": "elsewhere" });
+            },
+            Review,
+            Layer::Provenance,
+            "a model chose `under`, and the owner's request does not name it",
+        ),
+        (
+            |w| {
+                (w.call.chosen_by, w.tool.tier) = (Chooser::Model, Tier::WriteSafe);
+                w.request.source = Source::System;
+            },
+            Review,
+            Layer::Provenance,
+            "a model chose `under`, and the owner's request does not name it",
+        ),
+        (
+            |w| w.tool.execution_mode = ExecutionMode::Review,
+            Review,
+            Layer::Level,
+            "find_files is registered to be reviewed",
+        ),
+        (|w| w.tool.level = Level::ReviewAll, Review, Layer::Level, "level 0: a person looks before it runs"),
+        (|w| w.tool.level = Level::Sampled, Review, Layer::Level, "level 1: a person looks before it runs"),
+    ]);
+}

@@ -1,0 +1,10 @@
+//! The door, with a real ledger behind it: what opens it, what does not, and what comes out.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails loudly")]
+
+mod budgets;
+mod opening;
+mod registering;
+mod running;
+mod secrets;
+mod world;

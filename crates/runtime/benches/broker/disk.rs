@@ -1,0 +1,87 @@
+//! The disk's own time: as many durable transactions with next to nothing in them, and as many syncs of the same bytes.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use sqlx::postgres::PgConnection;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
+
+pub(crate) enum Disk {
+    Sqlite(SqliteConnection),
+    Postgres(PgConnection),
+}
+
+const TABLE: &str = "CREATE TABLE minimal (n INTEGER)";
+
+impl Disk {
+    pub(crate) async fn sqlite(path: &Path) -> Self {
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .pragma("wal_autocheckpoint", "4000"); // as ours
+        let mut db = SqliteConnection::connect_with(&options).await.expect("a database");
+        db.execute(TABLE).await.expect("a table");
+        Self::Sqlite(db)
+    }
+
+    pub(crate) async fn postgres(url: &str) -> Self {
+        let mut db = PgConnection::connect(url).await.expect("a connection");
+        db.execute(TABLE).await.expect("a table");
+        Self::Postgres(db)
+    }
+
+    /// Durable transactions with so many rows of one number each.
+    pub(crate) async fn transactions(&mut self, count: u64, rows: u64) -> Duration {
+        let values = vec!["(1)"; usize::try_from(rows).expect("small")].join(", ");
+        let sql = format!("INSERT INTO minimal VALUES {values}");
+        let started = Instant::now();
+        for _ in 0..count {
+            let insert = AssertSqlSafe(sql.clone());
+            match self {
+                Self::Sqlite(db) => {
+                    let mut tx = db.begin_with("BEGIN IMMEDIATE").await.expect("a transaction");
+                    sqlx::query(insert).execute(&mut *tx).await.expect("rows");
+                    tx.commit().await.expect("durable");
+                }
+                Self::Postgres(db) => {
+                    let mut tx = db.begin().await.expect("a transaction");
+                    sqlx::query(insert).execute(&mut *tx).await.expect("rows");
+                    tx.commit().await.expect("durable");
+                }
+            }
+        }
+        started.elapsed()
+    }
+}
+
+/// A file that so many bytes are appended to, so many times, each synced.
+pub(crate) fn syncs(path: &Path, count: u64, bytes: u64) -> Duration {
+    let mut file = std::fs::File::options().create(true).append(true).open(path).expect("a file");
+    let content = vec![b'x'; usize::try_from(bytes).expect("small")];
+    let started = Instant::now();
+    for _ in 0..count {
+        file.write_all(&content).expect("written");
+        file.sync_data().expect("durable");
+    }
+    started.elapsed()
+}
+
+/// What this process has written to files so far.
+pub(crate) fn written() -> u64 {
+    let io = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
+    let line = io.lines().find_map(|line| line.strip_prefix("wchar:")).unwrap_or_default();
+    line.trim().parse().unwrap_or_default()
+}
+
+/// What this process has computed so far, in microseconds.
+pub(crate) fn computed() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks: f64 =
+        after_name.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<f64>().ok()).sum();
+    ticks * 10_000.0
+}

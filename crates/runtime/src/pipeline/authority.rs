@@ -1,0 +1,91 @@
+//! What decides about the calls of one task: its tools, and what the house says at this moment.
+
+use std::sync::Arc;
+
+use broker::budget::{Accounts, Limits, Scope, Standing};
+use broker::secrets::Secrets;
+use broker::{Asker, Broker, DataLevel, Moment, Registry, Ruled};
+use domain::Time;
+use domain::call::Call;
+use domain::canonical::NotCanonical;
+use engine::task::Opening;
+use ledger::records::Salt;
+use ledger::{Ledger, StoreError};
+
+use super::Desk;
+use crate::host::Host;
+
+/// The authority that one driver asks.
+#[derive(Clone)]
+pub(crate) struct Authority {
+    pub(crate) registry: Registry,
+    pub(crate) secrets: Arc<Secrets>,
+    pub(crate) limits: Limits,
+    pub(crate) zone: jiff::tz::TimeZone,
+    pub(crate) host: Arc<dyn Host>,
+}
+
+impl Authority {
+    pub(super) fn broker(&self, desk: &Desk) -> Broker {
+        let (clock, probe) = (Arc::clone(&desk.clock), Arc::clone(&desk.probe));
+        Broker::new(self.registry.clone(), Arc::clone(&self.secrets), clock, probe)
+    }
+
+    /// Under which names the use of this task is counted. Each `run` is a session of its own.
+    pub(super) fn accounts(&self, opening: &Opening, now: Time) -> Accounts {
+        let task = opening.task.to_string();
+        Accounts {
+            session: format!("{}/{task}", opening.agent),
+            task,
+            agent: opening.agent.clone(),
+            principal: opening.principal.to_string(),
+            day: now.date(&self.zone),
+        }
+    }
+
+    /// What is used of the budgets that are limited.
+    pub(super) async fn standing(
+        &self,
+        ledger: &Ledger,
+        accounts: &Accounts,
+    ) -> Result<Standing, StoreError> {
+        if self.limits.is_empty() {
+            return Ok(Standing::default());
+        }
+        let names: Vec<String> = Scope::ALL.iter().map(|scope| accounts.name(*scope)).collect();
+        Ok(Standing::of(&ledger.budgets(&names).await?))
+    }
+
+    /// Asks every layer, with the switches as they stand now.
+    pub(super) fn ask(
+        &self,
+        broker: &Broker,
+        call: Call,
+        opening: &Opening,
+        salt: &Salt,
+        accounts: &Accounts,
+        standing: &Standing,
+    ) -> Result<Ruled, NotCanonical> {
+        // Roles, credentials and data levels of others come with the access policies; until then they have none.
+        let owner = opening.principal.is_owner();
+        let (credentials, data) =
+            if owner { (vec!["*".to_owned()], DataLevel::Full) } else { (Vec::new(), DataLevel::None) };
+        let asker = Asker {
+            agent: &opening.agent,
+            principal: &opening.principal,
+            trust: opening.trust,
+            roles: &[],
+            allowed: &opening.tools,
+            credentials: &credentials,
+            data,
+            request: &opening.request,
+            salt,
+        };
+        let switches = self.host.switches();
+        broker.authorize(
+            call,
+            &asker,
+            &Moment { switches: &switches, limits: &self.limits, accounts, standing },
+        )
+    }
+}

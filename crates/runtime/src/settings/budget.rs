@@ -1,0 +1,130 @@
+//! Budgets as people write them: `budget.day.money = "5"`, `budget.task.time = "10m"`.
+
+use broker::budget::{Limits, Scope, Unit};
+use domain::limits::TASK_CALLS;
+
+/// What counts unless the owner says otherwise.
+pub(super) fn defaults() -> [(&'static str, String); 2] {
+    [("budget.day.money", "5".into()), ("budget.task.calls", TASK_CALLS.to_string())]
+}
+
+/// `day.money`: whose, and of what.
+pub(super) fn account(member: &str) -> Option<(Scope, Unit)> {
+    let (scope, unit) = member.split_once('.')?;
+    let scope = Scope::ALL.into_iter().find(|known| known.name() == scope)?;
+    Some((scope, Unit::ALL.into_iter().find(|known| known.name() == unit)?))
+}
+
+/// How much; nothing for `unlimited`.
+pub(super) fn amount(name: &str, value: &str) -> Result<Option<u64>, String> {
+    if value == super::UNLIMITED {
+        return Ok(None);
+    }
+    let unit = Unit::ALL.into_iter().find(|unit| name.ends_with(&format!(".{}", unit.name())));
+    let amount = match unit {
+        Some(Unit::Money) => money(value),
+        Some(Unit::Time) => suffixed(value, &[("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)]),
+        Some(Unit::BytesOut) => {
+            suffixed(value, &[("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("", 1)])
+        }
+        Some(Unit::Calls | Unit::Tokens) | None => whole(value),
+    };
+    let like = match unit {
+        Some(Unit::Money) => "an amount like `5` or `0.50`",
+        Some(Unit::Time) => "a time like `30s`, `10m` or `2h`",
+        Some(Unit::BytesOut) => "a size like `10MB`",
+        Some(Unit::Calls | Unit::Tokens) | None => "a whole number like `500`",
+    };
+    amount.map(Some).ok_or_else(|| format!("`{value}` is none; write {like}, or `unlimited`"))
+}
+
+fn whole(text: &str) -> Option<u64> {
+    let digits = !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
+    // What a database can count up to, with room to add.
+    text.parse().ok().filter(|number| digits && *number <= 1_000_000_000_000_000)
+}
+
+/// In millionths.
+fn money(text: &str) -> Option<u64> {
+    let text = text.strip_prefix('$').unwrap_or(text);
+    let (units, cents) = text.split_once('.').unwrap_or((text, "0"));
+    if !(1..=6).contains(&cents.len()) {
+        return None;
+    }
+    let millionths = whole(&format!("{cents:0<6}"))?;
+    whole(units)?.checked_mul(1_000_000)?.checked_add(millionths)
+}
+
+fn suffixed(text: &str, suffixes: &[(&str, u64)]) -> Option<u64> {
+    let (suffix, factor) = suffixes
+        .iter()
+        .find(|(suffix, _)| text.strip_suffix(suffix).is_some_and(|number| whole(number).is_some()))?;
+    whole(text.strip_suffix(suffix)?)?.checked_mul(*factor)
+}
+
+pub(super) fn limits(set: impl Iterator<Item = ((Scope, Unit), Option<u64>)>) -> Limits {
+    let mut limits = Limits::default();
+    for ((scope, unit), limit) in set {
+        limits.set(scope, unit, limit);
+    }
+    limits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{account, amount};
+    use crate::settings::{Layers, Settings};
+    use broker::budget::{Scope, Unit};
+
+    #[test]
+    fn amounts_as_people_write_them() {
+        let table = [
+            ("budget.day.money", "5", Some(5_000_000)),
+            ("budget.day.money", "$5.00", Some(5_000_000)),
+            ("budget.day.money", "0.5", Some(500_000)),
+            ("budget.day.money", "0.000001", Some(1)),
+            ("budget.task.time", "250ms", Some(250)),
+            ("budget.task.time", "30s", Some(30_000)),
+            ("budget.task.time", "10m", Some(600_000)),
+            ("budget.task.time", "2h", Some(7_200_000)),
+            ("budget.agent.bytes_out", "10MB", Some(10_000_000)),
+            ("budget.agent.bytes_out", "1500", Some(1_500)),
+            ("budget.task.calls", "0", Some(0)),
+            ("budget.task.tokens", "200000", Some(200_000)),
+        ];
+        for (name, value, expected) in table {
+            assert_eq!(amount(name, value), Ok(expected), "{name} {value}");
+        }
+        assert_eq!(amount("budget.day.money", "unlimited"), Ok(None));
+        let wrong = ["", "-1", "1e3", "five", "1.2345678", "10x", ".", "+5", "99999999999999999999"];
+        for value in wrong {
+            for unit in ["money", "time", "bytes_out", "calls"] {
+                assert!(amount(&format!("budget.day.{unit}"), value).is_err(), "{unit} {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_nobody_sets_has_a_default_and_what_is_no_budget_is_a_mistake() {
+        let limits = Settings::default().budgets();
+        assert_eq!(limits.get(Scope::Task, Unit::Calls), Some(1_000));
+        assert_eq!(limits.get(Scope::Day, Unit::Money), Some(5_000_000));
+        assert_eq!(limits.get(Scope::Day, Unit::Calls), None);
+        assert_eq!(account("principal.bytes_out"), Some((Scope::Principal, Unit::BytesOut)));
+        assert_eq!(account("week.money"), None);
+        let file =
+            |text: &str| Layers { file: Some(("regent.toml".into(), text.into())), ..Layers::default() };
+        let mut layers = file("[budget.task]\ncalls = \"unlimited\"\ntime = \"1h\"\n[budget.day]\nmoney = 2");
+        layers.environment = vec![("REGENT_BUDGET_AGENT_BYTES_OUT".into(), "1MB".into())];
+        let limits = Settings::layer(&layers).unwrap().budgets();
+        assert_eq!(limits.get(Scope::Task, Unit::Calls), None);
+        assert_eq!(limits.get(Scope::Task, Unit::Time), Some(3_600_000));
+        assert_eq!(limits.get(Scope::Day, Unit::Money), Some(2_000_000));
+        assert_eq!(limits.get(Scope::Agent, Unit::BytesOut), Some(1_000_000));
+        for wrong in
+            ["[budget.week]\nmoney = 1", "[budget.day]\ncoffee = 1", "[budget.day]\nmoney = \"lots\""]
+        {
+            assert_eq!(Settings::layer(&file(wrong)).unwrap_err().len(), 1, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The tools of one chain: those that ship, as the owner has set them, and those that somebody registered.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use broker::{ExecutionMode, Level, Registry, ToolSpec};
+use engine::task::DELIVER;
+use ledger::Ledger;
+use ledger::records::Tool;
+use tools::Workspace;
+
+use crate::pipeline::{Deliver, Surface};
+use crate::problem::{Code, Problem};
+
+/// The tools of a house, with what is wrong with those that cannot be used.
+pub(crate) struct Toolbox {
+    pub(crate) registry: Registry,
+    /// Which of them ship with the program.
+    pub(crate) shipped: Vec<String>,
+    pub(crate) mistakes: Vec<String>,
+}
+
+impl Toolbox {
+    /// `without` are the places of the house itself, which no tool reaches wherever the workspace is.
+    pub(crate) async fn open(
+        ledger: &Ledger,
+        workspace: &Path,
+        without: &[PathBuf],
+        surface: Arc<dyn Surface>,
+    ) -> Result<Self, Problem> {
+        let unusable = |failure: domain::call::Failure| {
+            Problem::new(Code::WORKSPACE, format!("the workspace cannot be used: {}", failure.message))
+                .safe("nothing was done")
+        };
+        let workspace = Workspace::new(workspace.to_owned()).map_err(unusable)?.without(without);
+        let id = DELIVER.parse().map_err(Problem::internal)?;
+        let deliver = Arc::new(Deliver::new(surface));
+        let mut registry = tools::builtin(&Arc::new(workspace)).with(Deliver::spec(id), deliver);
+        let shipped = registry.specs().map(|spec| spec.id.to_string()).collect();
+        let mut mistakes = Vec::new();
+        for row in ledger.tools().await? {
+            match added(ledger, registry.clone(), &row).await? {
+                Ok(with) => registry = with,
+                Err(why) => mistakes.push(format!("{}: {why}", row.tool_id)),
+            }
+        }
+        Ok(Self { registry, shipped, mistakes })
+    }
+}
+
+async fn added(ledger: &Ledger, registry: Registry, row: &Tool) -> Result<Result<Registry, String>, Problem> {
+    if registry.spec(&row.tool_id).is_some() {
+        let mode = ExecutionMode::ALL.iter().find(|mode| mode.name() == row.execution_mode);
+        let level = u8::try_from(row.monitoring_level).ok().and_then(Level::from_number);
+        let (Some(mode), Some(level)) = (mode, level) else {
+            return Ok(Err("its row is unreadable".into()));
+        };
+        return Ok(Ok(registry.tuned(&row.tool_id, |spec| {
+            (spec.execution_mode, spec.level) = (*mode, level);
+        })));
+    }
+    let Some(bytes) = ledger.body(&row.spec).await? else {
+        return Ok(Err("what was known of it is gone".into()));
+    };
+    let spec: ToolSpec = match serde_json::from_slice(&bytes) {
+        Ok(spec) => spec,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    Ok(registry.register(spec).map_err(|error| error.to_string()))
+}

@@ -1,0 +1,155 @@
+//! The tools against somebody who swaps folders and files for links that lead out, as fast as he can.
+//!
+//! That these tests catch what they are for was seen by hand: with `Root::folder` made to ask
+//! `canonicalize`, compare with the root and then open the path, as the workspace once did, each of the three
+//! fails within a second.
+
+#![cfg(all(target_os = "linux", target_env = "gnu"))] // where two names can change places at once
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use domain::Stop;
+use domain::call::Failure;
+use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, from_value, json};
+
+use crate::testing::Tree;
+use crate::workspace::Workspace;
+use crate::{delete, edit, find, glob, hash, read, write};
+
+const READING_ROUNDS: usize = 5_000;
+const FINDING_ROUNDS: usize = 1_000;
+/// Fewer, because every write waits for the disk; there are five in a round.
+const WRITING_ROUNDS: usize = 400;
+
+/// In the workspace and outside there are the same names. Only what stands in the files tells them apart.
+struct Arena {
+    tree: Tree,
+    workspace: Workspace,
+}
+
+impl Arena {
+    fn new(careful: bool) -> Self {
+        let tree = Tree::new(&[
+            ("work/d/f.txt", "inside"),
+            ("work/d/victim.txt", "inside"),
+            ("work/f.txt", "inside"),
+            ("outside/f.txt", "OUTSIDE"),
+            ("outside/victim.txt", "OUTSIDE"),
+            ("outside/only-outside.txt", "OUTSIDE"),
+        ]);
+        symlink("../outside", tree.path("work/l")).unwrap();
+        symlink("../outside/f.txt", tree.path("work/g.txt")).unwrap();
+        let workspace = Workspace::new(tree.path("work")).unwrap();
+        let workspace = if careful { workspace.without_openat2() } else { workspace };
+        Self { tree, workspace }
+    }
+
+    /// Runs `round` while the folder and the file change places with the links, and says how often they did.
+    fn race(&self, rounds: usize, mut round: impl FnMut(usize)) {
+        let (done, swaps) = (AtomicBool::new(false), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    swap(&self.tree.path("work/d"), &self.tree.path("work/l"));
+                    swap(&self.tree.path("work/f.txt"), &self.tree.path("work/g.txt"));
+                    swaps.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            let all = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                (0..rounds).for_each(&mut round);
+                while swaps.load(Ordering::Relaxed) == 0 {
+                    std::thread::yield_now();
+                }
+            }));
+            done.store(true, Ordering::Relaxed);
+            all.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        });
+        assert_eq!(self.tree.names("outside"), ["f.txt", "only-outside.txt", "victim.txt"]);
+        for name in self.tree.names("outside") {
+            assert_eq!(self.tree.content(&format!("outside/{name}")), b"OUTSIDE", "{name}");
+        }
+    }
+
+    fn call<A: DeserializeOwned, R>(
+        &self,
+        run: fn(&Workspace, &A, &Stop) -> Result<R, Failure>,
+        args: Value,
+    ) -> Result<R, Failure> {
+        run(&self.workspace, &from_value(args).unwrap(), &Stop::default())
+    }
+}
+
+fn swap(a: &Path, b: &Path) {
+    renameat2(AT_FDCWD, a, AT_FDCWD, b, RenameFlags::RENAME_EXCHANGE).unwrap();
+}
+
+const FILES: [&str; 4] = ["d/f.txt", "l/f.txt", "f.txt", "g.txt"];
+
+#[test]
+fn nothing_from_outside_is_read() {
+    for careful in [false, true] {
+        let arena = Arena::new(careful);
+        let inside = arena.call(hash::run, json!({ "text": "inside" })).unwrap().hex;
+        arena.race(READING_ROUNDS, |round| {
+            let path = FILES[round % FILES.len()];
+            if let Ok(content) = arena.call(read::run, json!({ "path": path })) {
+                assert_eq!(content.text, "inside");
+            }
+            let lines = arena.call(read::run, json!({ "path": path, "containing": "OUTSIDE" }));
+            assert_eq!(lines.map_or(0, |content| content.matches.len()), 0);
+            if let Ok(record) = arena.call(hash::run, json!({ "path": path })) {
+                assert_eq!(record.hex, inside);
+            }
+        });
+    }
+}
+
+#[test]
+fn nothing_from_outside_is_found() {
+    for careful in [false, true] {
+        let arena = Arena::new(careful);
+        arena.race(FINDING_ROUNDS, |round| {
+            let found = match round % 3 {
+                0 => arena.call(find::run, json!({ "contains": "SIDE" })),
+                1 => arena.call(find::run, json!({ "under": "d" })),
+                _ => arena.call(glob::run, json!({ "pattern": "**/*.txt" })),
+            };
+            for file in found.map_or_else(|_| Vec::new(), |found| found.files) {
+                // A file outside has seven bytes.
+                assert_eq!((file.bytes, file.first_match), (6, None), "{}", file.path);
+                assert!(!file.path.contains("only-outside"), "{}", file.path);
+            }
+        });
+    }
+}
+
+#[test]
+fn nothing_outside_is_written_or_deleted() {
+    for careful in [false, true] {
+        let arena = Arena::new(careful);
+        let mut done = [0; 4];
+        arena.race(WRITING_ROUNDS, |round| {
+            let path = FILES[round % FILES.len()];
+            let folder = ["d", "l"][round % 2];
+            let (victim, new) = (format!("{folder}/victim.txt"), format!("{folder}/new/{round}.txt"));
+            let results = [
+                arena
+                    .call(write::run, json!({ "path": path, "content": "inside", "replace": true }))
+                    .map(drop),
+                arena.call(edit::run, json!({ "path": path, "old": "side", "new": "SIDE" })).map(drop),
+                arena.call(delete::run, json!({ "path": victim })).map(drop),
+                arena.call(write::run, json!({ "path": new, "content": "inside" })).map(drop),
+            ];
+            for (count, result) in done.iter_mut().zip(results) {
+                *count += usize::from(result.is_ok());
+            }
+            let again = arena.call(write::run, json!({ "path": victim, "content": "inside" }));
+            done[3] += usize::from(again.is_ok());
+        });
+        assert!(done.iter().any(|&count| count > 0), "{done:?}");
+    }
+}
