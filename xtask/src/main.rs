@@ -55,6 +55,14 @@ fn dispatch(args: &[String]) -> anyhow::Result<ExitCode> {
             Ok(rounds) => bench::run(rounds),
             Err(unknown) => Ok(help(&unknown)),
         },
+        "crash" | "soak" if rest.first().is_some_and(|mode| mode == "calls") => {
+            let options = crash::calls::Options::default();
+            let options = if task == "soak" { crash::calls::Options::soak() } else { options };
+            match options.parse(rest.get(1..).unwrap_or_default()) {
+                Ok(options) => crash::calls::task(options),
+                Err(unknown) => Ok(help(&unknown)),
+            }
+        }
         "crash" => match crash::Options::default().parse(rest) {
             Ok(options) => crash::task(options),
             Err(unknown) => Ok(help(&unknown)),
@@ -92,7 +100,9 @@ fn help_text() -> String {
          bench [--rounds N] start-up and a whole run, against /bin/true and find in the same run\n  \
          crash [--rounds N] [--seed S] [--store sqlite|postgres|both] [--without GUARD [--expect-caught]] [--log FILE]\n  \
                             kill the program under load, go on, count\n  \
-         soak [--rounds N]  the same for hours, with a log in docs/soak/\n  \
+         crash calls [--kills N] [--seed S] [--store …] [--without GUARD [--expect-caught]] [--log FILE]\n  \
+                            the same for calls that change something: no effect twice\n  \
+         soak [--rounds N]  crash for hours, with a log in docs/soak/; `soak calls` for calls\n  \
          sim [--seed N] [--seeds K] [--without fence|journal|durability|idempotence] [--trace] [--all] [--strict]\n                     \
          simulated histories; a failure is a seed\n\n\
          suites, with their time budgets:\n{suites}"

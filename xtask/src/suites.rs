@@ -69,6 +69,9 @@ const CRYPTOGRAPHY: Need = Need {
     probe: Probe::Runs(&["/usr/bin/python3", "-c", "import cryptography"]),
     from: From::Apt(&["python3", "python3-cryptography"]),
 };
+/// To look into a house behind the program's back.
+const SQLITE: Need =
+    Need { what: "sqlite3", probe: Probe::Runs(&["sqlite3", "--version"]), from: From::Apt(&["sqlite3"]) };
 const OLD_POSTGRESQL: Need = Need {
     what: "PostgreSQL 14",
     probe: Probe::Says(|| Flavour::Old.is_installed()),
@@ -125,7 +128,7 @@ pub(crate) const ALL: &[Suite] = &[
         name: "crash",
         what: "killed under load, at every point, and gone on with",
         budget: secs(600),
-        needs: &[GIT, POSTGRESQL],
+        needs: &[GIT, POSTGRESQL, SQLITE],
         run: crash::suite,
     },
 ];

@@ -21,8 +21,12 @@ pub(crate) enum Fate {
     At { kind: String, nth: u64 },
     /// Killed so long after its start.
     Moment(Duration),
+    /// Killed so long after its first call has begun to run.
+    After(Duration),
     /// Held at the first point from this place on at which it holds no transaction, until its work was taken over.
     Stop { place: usize },
+    /// Held when it reaches this kind of point for the n-th time, until others have come as far.
+    Held { kind: &'static str, nth: u64 },
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -71,8 +75,8 @@ impl Coverage {
     pub(crate) fn dies(&self, fate: &Fate, kind: &str, nth: u64) -> bool {
         let fresh = self.hits(kind) == 0;
         match fate {
-            Fate::Spared | Fate::Stop { .. } => false,
-            Fate::Moment(_) => fresh,
+            Fate::Spared | Fate::Stop { .. } | Fate::Held { .. } => false,
+            Fate::Moment(_) | Fate::After(_) => fresh,
             Fate::At { kind: wanted, nth: when } => fresh || (wanted == kind && *when == nth),
         }
     }
@@ -132,7 +136,9 @@ mod tests {
         let at = Fate::At { kind: "committed".into(), nth: 2 };
         assert!(coverage.dies(&at, "committed", 2) && !coverage.dies(&at, "committed", 1));
         assert!(coverage.dies(&at, "committing", 1) && coverage.dies(&Fate::Moment(LATEST), "never seen", 1));
-        assert!(!coverage.dies(&Fate::Spared, "committing", 1));
+        assert!(coverage.dies(&Fate::After(LATEST), "never seen", 1));
+        let held = Fate::Held { kind: "committing", nth: 1 };
+        assert!(![Fate::Spared, held].iter().any(|fate| coverage.dies(fate, "committing", 1)));
     }
 
     #[test]

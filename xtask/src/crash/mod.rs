@@ -1,11 +1,12 @@
 //! `cargo xtask crash`: the real program under load, killed by SIGKILL at named points and at random moments, gone on with,
-//! and compared with what was counted outside of it.
+//! and compared with what was counted outside of it. `crash calls` does the same for calls that change something (`calls/`).
 //!
 //! Start reading at [`Run::go`]; a round is in `round.rs`, what must hold in `verdict.rs`, how a process is watched in `watch.rs`.
 
 mod account;
 mod aim;
 mod book;
+pub(crate) mod calls;
 mod house;
 mod options;
 mod random;
@@ -29,7 +30,7 @@ use self::options::GUARDS;
 pub(crate) use self::options::Options;
 use self::random::Random;
 use self::report::{Log, Totals};
-use self::store::Server;
+use self::store::{Server, Stores};
 use self::verdict::Violation;
 use crate::interrupt::Tidying;
 use crate::job::Job;
@@ -64,11 +65,13 @@ pub(crate) fn suite(job: &Job) -> anyhow::Result<Ran> {
             bail!("nobody noticed that the {guard} was missing in {MUTANT_ROUNDS} rounds");
         }
     }
-    Ok(Ran { tests: None, note: format!("{} rounds, {} processes", totals.rounds, totals.processes) })
+    let calls = calls::suite(job)?;
+    let note = format!("{} rounds, {} processes; {calls}", totals.rounds, totals.processes);
+    Ok(Ran { tests: None, note })
 }
 
 fn run(job: &Job, options: Options) -> anyhow::Result<Totals> {
-    let ground = Ground::prepare(job, &options)?;
+    let ground = Ground::prepare(job, options.seed, options.stores, options.without.clone())?;
     let log = Log::open(options.log.as_deref().map(|path| job.root.join(path)).as_deref())?;
     let mut run =
         Run { ground: &ground, job, options, log, totals: Totals::default(), started: Instant::now() };
@@ -90,7 +93,12 @@ struct Ground {
 }
 
 impl Ground {
-    fn prepare(job: &Job, options: &Options) -> anyhow::Result<Self> {
+    fn prepare(
+        job: &Job,
+        seed: Option<u64>,
+        stores: Stores,
+        without: Option<String>,
+    ) -> anyhow::Result<Self> {
         job.run(job.cargo(&["build", "--package", "cli", "--features", "faults"]))?;
         let tidying = Tidying::begin();
         let scratch = tempfile::Builder::new().prefix("regent-").tempdir().context("a folder for sockets")?;
@@ -103,14 +111,14 @@ impl Ground {
             program,
             sockets: scratch.path().to_owned(),
             coverage: Mutex::new(Coverage::default()),
-            without: options.without.clone(),
+            without,
         };
         Ok(Self {
-            server: Server::start(options.stores)?,
+            server: Server::start(stores)?,
             stage,
             beside: target_directory(job)?,
             commit,
-            seed: options.seed.map_or(from_commit, Ok).context("a seed from the commit")?,
+            seed: seed.map_or(from_commit, Ok).context("a seed from the commit")?,
             _scratch: scratch,
             _tidying: tidying,
         })

@@ -67,7 +67,7 @@ fn guard(name: &str) -> Result<String, String> {
 }
 
 /// Seeds are printed with `0x` before them, and taken so.
-fn number(flag: &str, text: &str) -> Result<u64, String> {
+pub(crate) fn number(flag: &str, text: &str) -> Result<u64, String> {
     let parsed = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => text.parse(),

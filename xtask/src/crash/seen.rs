@@ -9,6 +9,8 @@ pub(crate) enum Sort {
     Run,
     Resume,
     Tick,
+    Call,
+    Halt,
 }
 
 /// A moment that the program told of on its socket.
@@ -102,6 +104,8 @@ impl fmt::Display for Sort {
             Self::Run => "run",
             Self::Resume => "resume",
             Self::Tick => "tick",
+            Self::Call => "call",
+            Self::Halt => "halt",
         })
     }
 }

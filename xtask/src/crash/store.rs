@@ -1,6 +1,9 @@
 //! Which databases the houses stand on.
 
-use anyhow::{Error, bail};
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Error, bail};
 use services::{Flavour, Postgres};
 
 /// How the program is told of a database that is no file.
@@ -36,6 +39,15 @@ impl Stores {
             Self::Postgres => Store::Postgres,
             Self::Both if number.is_multiple_of(2) => Store::Sqlite,
             Self::Both => Store::Postgres,
+        }
+    }
+
+    /// As it is written on the command line.
+    pub(crate) const fn flag(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+            Self::Both => "both",
         }
     }
 
@@ -75,6 +87,32 @@ impl Server {
         }
     }
 
+    /// Rows behind the program's back: one per line, cells separated by `|`. Tables are named `{table}` in the query.
+    pub(crate) fn select(
+        server: Option<&Self>,
+        environment: &[(String, String)],
+        query: &str,
+    ) -> anyhow::Result<String> {
+        let value =
+            |wanted: &str| environment.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
+        match (value(DATABASE), server) {
+            (Some(url), Some(Self(server))) => {
+                server.run_at(url, &tables(query, "brainframe.")).map_err(Error::msg)
+            }
+            (Some(_), None) => bail!("no server runs"),
+            (None, _) => {
+                let file = Path::new(value("REGENT_HOME").context("a house")?).join("data/regent.db");
+                let mut command = Command::new("sqlite3");
+                let output = command.arg("-readonly").arg(file).arg(tables(query, "")).output();
+                let output = output.context("start `sqlite3`")?;
+                if !output.status.success() {
+                    bail!("sqlite3: {}", String::from_utf8_lossy(&output.stderr).trim_end());
+                }
+                Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+            }
+        }
+    }
+
     /// A house that is thrown away takes its database along: thousands of them would fill the disk.
     pub(crate) fn remove(&self, environment: &[(String, String)]) -> anyhow::Result<()> {
         let Some((_, url)) = environment.iter().find(|(name, _)| name == DATABASE) else { return Ok(()) };
@@ -84,9 +122,19 @@ impl Server {
     }
 }
 
+fn tables(query: &str, schema: &str) -> String {
+    query.replace('{', schema).replace('}', "")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_stand_in_their_schema() {
+        assert_eq!(tables("SELECT 1 FROM {budgets}", "brainframe."), "SELECT 1 FROM brainframe.budgets");
+        assert_eq!(tables("SELECT 1 FROM {budgets}", ""), "SELECT 1 FROM budgets");
+    }
 
     #[test]
     fn houses_take_turns() {

@@ -16,6 +16,9 @@ pub(crate) enum Invariant {
     NoInternalError,
     Stale,
     Duties,
+    Reported,
+    Budget,
+    Halted,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +50,9 @@ impl Invariant {
             Self::NoInternalError => "no internal error",
             Self::Stale => "stale",
             Self::Duties => "duties",
+            Self::Reported => "reported",
+            Self::Budget => "budget",
+            Self::Halted => "halted",
         }
     }
 }

@@ -80,8 +80,15 @@ pub(crate) fn watch(
     outputs.give(&mut command, &start.stdin)?;
     let process = Watched::start(&mut command)?;
     let started = Instant::now();
-    let mut watcher =
-        Watcher { process, started, fate: &start.fate, coverage, points: Vec::new(), stopped_at: None };
+    let mut watcher = Watcher {
+        process,
+        started,
+        fate: &start.fate,
+        coverage,
+        points: Vec::new(),
+        stopped_at: None,
+        called: None,
+    };
     let end = watcher.stay(&listener, interlude)?;
     std::fs::remove_file(socket).context("remove the socket")?;
     let Watcher { points, stopped_at, .. } = watcher;
@@ -102,6 +109,8 @@ struct Watcher<'a> {
     coverage: &'a Mutex<Coverage>,
     points: Vec<Point>,
     stopped_at: Option<usize>,
+    /// When its first call was let run.
+    called: Option<Instant>,
 }
 
 impl Watcher<'_> {
@@ -115,7 +124,7 @@ impl Watcher<'_> {
                 Heard::Closed => return self.end(),
                 Heard::Late => {
                     let end = self.kill(&mut stream, Blow::Moment)?;
-                    return Ok(if matches!(self.fate, Fate::Moment(_)) { end } else { End::Hung });
+                    return Ok(if self.has_a_moment() { end } else { End::Hung });
                 }
                 Heard::Line(line) => self.points.push(Point::new(&line)),
             }
@@ -131,6 +140,9 @@ impl Watcher<'_> {
             }
             if let Some(point) = self.points.last_mut() {
                 point.went = true;
+                if point.running().is_some() {
+                    self.called.get_or_insert_with(Instant::now);
+                }
             }
             stream.go();
         }
@@ -153,7 +165,7 @@ impl Watcher<'_> {
             }
             if self.time_left().is_zero() {
                 let status = self.process.kill()?;
-                let ours = matches!(self.fate, Fate::Moment(_)) && killed(status);
+                let ours = self.has_a_moment() && killed(status);
                 return Ok(Err(if ours { End::Killed(Blow::Moment) } else { End::Hung }));
             }
             std::thread::sleep(TICK);
@@ -161,29 +173,46 @@ impl Watcher<'_> {
     }
 
     fn time_left(&self) -> Duration {
-        let most = if let Fate::Moment(moment) = self.fate { *moment } else { PATIENCE };
+        let most = match (self.fate, self.called) {
+            (Fate::Moment(moment), _) => *moment,
+            (Fate::After(moment), Some(called)) => return moment.saturating_sub(called.elapsed()),
+            _ => PATIENCE,
+        };
         most.saturating_sub(self.started.elapsed())
+    }
+
+    fn has_a_moment(&self) -> bool {
+        matches!((self.fate, self.called), (Fate::Moment(_), _) | (Fate::After(_), Some(_)))
     }
 
     fn dies_here(&self) -> bool {
         let Some(point) = self.points.last() else { return false };
         let kind = point.kind();
-        let nth = self.points.iter().filter(|point| point.kind() == kind).count();
+        let nth = self.count(&kind);
         let mut coverage = lock(self.coverage);
-        let dies = coverage.dies(self.fate, &kind, u64::try_from(nth).unwrap_or(u64::MAX));
+        let dies = coverage.dies(self.fate, &kind, nth);
         if dies {
             coverage.hit(&kind);
         }
         dies
     }
 
-    /// Not before something is durable that could be taken over.
+    /// How many points of this kind it has come to.
+    fn count(&self, kind: &str) -> u64 {
+        let count = self.points.iter().filter(|point| point.kind() == kind).count();
+        u64::try_from(count).unwrap_or(u64::MAX)
+    }
+
+    /// Whoever is to be taken over from: not before something is durable that could be.
     fn is_held_here(&self) -> bool {
-        let Fate::Stop { place } = self.fate else { return false };
-        self.stopped_at.is_none()
-            && self.points.len() > *place
-            && self.points.iter().any(Point::is_commit)
-            && self.points.last().is_some_and(|point| !point.is_writing())
+        let Some(last) = self.points.last().filter(|_| self.stopped_at.is_none()) else { return false };
+        match self.fate {
+            Fate::Stop { place } => {
+                self.points.len() > *place && self.points.iter().any(Point::is_commit) && !last.is_writing()
+            }
+            Fate::Held { kind, nth } => last.kind() == *kind && self.count(kind) == *nth,
+            Fate::Spared | Fate::At { .. } | Fate::Moment(_) | Fate::After(_) => false,
+        }
     }
 
     /// What it wrote before it died still counts.
