@@ -53,6 +53,9 @@ impl Entry {
         if !args.is_object() {
             return Err("they are no object with names".into());
         }
+        if self.is_typed() && self.handler.accepts(args).is_ok() {
+            return Ok(());
+        }
         let schema = self.input.get_or_init(|| Schema::compile(&self.spec.input_schema));
         schema.as_ref().map_err(Clone::clone)?.check(args)?;
         let taken = |name: &&String| args.get(name.as_str()).is_some();
@@ -79,7 +82,15 @@ impl Entry {
         }
     }
 
+    /// A registration has schemas of its own.
+    fn is_typed(&self) -> bool {
+        self.behind.is_none() && self.handler.is_typed()
+    }
+
     pub(crate) fn returns(&self, record: &Value) -> Result<(), String> {
+        if self.is_typed() {
+            return Ok(());
+        }
         let compile = || self.spec.output_schema.as_ref().map(Schema::compile).transpose();
         match self.output.get_or_init(compile) {
             Ok(Some(schema)) => schema.check(record),

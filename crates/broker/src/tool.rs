@@ -287,6 +287,12 @@ pub trait Handler: Send + Sync {
     /// Whether these arguments have the form that the tool takes, beyond its schema; the reason if not.
     fn accepts(&self, args: &Value) -> Result<(), String>;
 
+    /// Whether the schemas of its tool were made from the very types it reads and returns: then whatever fits the types
+    /// fits the schemas, and compiling them would tell nothing new.
+    fn is_typed(&self) -> bool {
+        false
+    }
+
     /// What this very call can do, where that is worse than the tool in general: replacing a file is not creating one.
     fn tier(&self, _args: &Value) -> Option<Tier> {
         None

@@ -75,7 +75,7 @@ fn the_deciding_code_is_what_its_number_says() {
                     "",
                 ),
             ),
-            recorded: (2, "de742ec9bf351c17"),
+            recorded: (2, "166531832b9648d8"),
         },
         Piece {
             name: "engine::RULES",

@@ -211,6 +211,10 @@ where
         A::deserialize(args).map(drop).map_err(|error| error.to_string())
     }
 
+    fn is_typed(&self) -> bool {
+        true
+    }
+
     fn tier(&self, args: &Value) -> Option<Tier> {
         A::deserialize(args).ok().as_ref().and_then(self.worse)
     }
@@ -268,6 +272,7 @@ mod tests {
     use crate::Workspace;
     use broker::{Level, Reach};
     use domain::Tier;
+    use serde_json::json;
     use std::sync::Arc;
 
     fn registry() -> broker::Registry {
@@ -319,6 +324,39 @@ mod tests {
             assert!(spec.level > Level::Sampled && !spec.description.is_empty(), "{id}");
             // What writes is never run twice after a crash.
             assert_eq!(spec.may_run_again(), spec.tier == Tier::ReadOnly, "{id}");
+        }
+    }
+
+    /// The schemas of shipped tools are not asked where the types have said yes, so the two have to say the same.
+    #[test]
+    fn what_fits_the_types_fits_the_schema_and_nothing_else_does() {
+        let registry = registry();
+        let table = [
+            ("calc", json!({ "expression": "1" })),
+            ("calc", json!({ "expression": 1 })),
+            ("calc", json!({})),
+            ("find_files", json!({})),
+            ("find_files", json!({ "under": "src", "extensions": ["rs"], "limit": 3 })),
+            ("find_files", json!({ "limit": -1 })),
+            ("find_files", json!({ "limit": 1.5 })),
+            ("find_files", json!({ "order": "largest" })),
+            ("find_files", json!({ "order": "prettiest" })),
+            ("find_files", json!({ "under": null })),
+            ("read_file", json!({ "path": "a", "containing": null })),
+            ("read_file", json!({ "path": "a", "lines": 1 })),
+            ("write_file", json!({ "path": "a", "content": "b" })),
+            ("write_file", json!({ "path": "a", "content": "b", "replace": "yes" })),
+            ("edit_file", json!({ "path": "a", "old": "b", "new": "c", "all": true })),
+            ("hash", json!({ "text": "a", "algorithm": "sha512" })),
+            ("hash", json!({ "text": "a", "algorithm": "md5" })),
+            ("table_stats", json!({ "path": "a", "column": "b", "where": { "column": "c", "equals": "d" } })),
+            ("table_stats", json!({ "path": "a", "column": "b", "where": { "column": "c" } })),
+            ("glob", json!("**")),
+        ];
+        for (tool, args) in table {
+            let id = tool.parse().unwrap();
+            let schema = jsonschema::validator_for(&registry.spec(&id).unwrap().input_schema).unwrap();
+            assert_eq!(registry.accepts(&id, &args).is_ok(), schema.is_valid(&args), "{tool} {args}");
         }
     }
 }
