@@ -1,5 +1,7 @@
 //! Canonical JSON (RFC 8785): one value, one byte string. What is hashed or signed goes through here.
 
+mod sorted;
+
 use serde::Serialize;
 
 #[derive(Debug, thiserror::Error)]
@@ -9,7 +11,7 @@ pub struct NotCanonical(String);
 /// # Errors
 /// If the value has no JSON form (a map with keys that are no strings, a number that is not finite).
 pub fn bytes<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, NotCanonical> {
-    serde_json_canonicalizer::to_vec(&value).map_err(|error| NotCanonical(error.to_string()))
+    sorted::bytes(value).map_err(|error| NotCanonical(error.to_string()))
 }
 
 #[cfg(test)]
