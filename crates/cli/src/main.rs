@@ -75,9 +75,8 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
         tokio::select! {
             biased; // it listens for signals before it does anything
             () = interrupted() => {
-                if works {
-                    // What runs is told, and may say how far it came; whoever cannot wait asks a second time.
-                    app.stop();
+                // What runs is told, and may say how far it came; whoever cannot wait asks a second time.
+                if app.stop() {
                     tokio::select! {
                         () = interrupted() => {}
                         () = tokio::time::sleep(STOPPING) => {}

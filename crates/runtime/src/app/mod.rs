@@ -123,9 +123,10 @@ impl App {
         duties::tick(&self.desk().await?, &*self.parts.host, &self.parts.settings.retention()).await
     }
 
-    /// This process is to end: what runs is told, and what it came to is kept.
-    pub fn stop(&self) {
+    /// This process is to end: what runs is told, and what it came to is kept. Says whether it is at work at all.
+    pub fn stop(&self) -> bool {
         self.stop.now();
+        self.driven.any()
     }
 
     #[must_use]

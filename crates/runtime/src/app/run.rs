@@ -75,6 +75,7 @@ impl App {
         request: &Request,
         content_type: Option<&str>,
     ) -> Result<Report, Problem> {
+        let desk = &self.desk().await?;
         // Before anything is written: what the owner types is kept, and a secret must not be.
         if let Some(name) = self.parts.host.secrets()?.found_in_text(&request.text) {
             let what = format!("the value of the secret `{name}` stands in what you wrote");
@@ -82,7 +83,6 @@ impl App {
                 .safe("nothing was written")
                 .remedy("regent explain R4030"));
         }
-        let desk = &self.desk().await?;
         let started = desk.now();
         let source_id: Id<kind::Batch> = desk.dated_id();
         let incoming = Incoming {

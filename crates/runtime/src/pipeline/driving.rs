@@ -21,6 +21,10 @@ impl Driven {
         Driving { task, driven: self.clone() }
     }
 
+    pub(crate) fn any(&self) -> bool {
+        !self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     pub(crate) fn holds(&self, task: TaskId) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&task)
     }
