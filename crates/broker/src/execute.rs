@@ -19,6 +19,7 @@ use crate::door::{Authorized, Context, entry};
 use crate::registry::Entry;
 use crate::returned::{Artifact, Returned, Used};
 use crate::secrets::Secrets;
+use crate::tool::Reach;
 
 /// A call that has run, until its records are in a batch.
 #[derive(Debug)]
@@ -57,9 +58,10 @@ impl Ran {
     }
 }
 
-/// Whether a call that failed while everything was to stop may simply be asked for again: nothing has come of it.
+/// Whether a call that failed while everything was to stop is simply asked for again: an answer that was not shown. What
+/// came of any other is on record before the halt is lifted.
 fn may_go_on(tool: &Entry, ran: &Ran, halt: &Stop) -> bool {
-    halt.is_asked() && ran.returned.outcome.is_err() && tool.spec.may_run_again()
+    halt.is_asked() && ran.returned.outcome.is_err() && tool.spec.reach == Reach::Origin
 }
 
 impl Broker {
