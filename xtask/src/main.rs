@@ -40,6 +40,10 @@ fn main() -> ExitCode {
     }
 }
 
+fn crash_options(task: &str, load: &'static crash::Load) -> crash::Options {
+    if task == "soak" { crash::Options::soak(load) } else { crash::Options::usual(load) }
+}
+
 fn dispatch(args: &[String]) -> anyhow::Result<ExitCode> {
     let Some((task, rest)) = args.split_first() else {
         return Ok(help("no task given"));
@@ -56,18 +60,12 @@ fn dispatch(args: &[String]) -> anyhow::Result<ExitCode> {
             Err(unknown) => Ok(help(&unknown)),
         },
         "crash" | "soak" if rest.first().is_some_and(|mode| mode == "calls") => {
-            let options = crash::calls::Options::default();
-            let options = if task == "soak" { crash::calls::Options::soak() } else { options };
-            match options.parse(rest.get(1..).unwrap_or_default()) {
+            match crash_options(task, &crash::CALLS).parse(rest.get(1..).unwrap_or_default()) {
                 Ok(options) => crash::calls::task(options),
                 Err(unknown) => Ok(help(&unknown)),
             }
         }
-        "crash" => match crash::Options::default().parse(rest) {
-            Ok(options) => crash::task(options),
-            Err(unknown) => Ok(help(&unknown)),
-        },
-        "soak" => match crash::Options::soak().parse(rest) {
+        "crash" | "soak" => match crash_options(task, &crash::HOUSES).parse(rest) {
             Ok(options) => crash::task(options),
             Err(unknown) => Ok(help(&unknown)),
         },

@@ -26,8 +26,7 @@ use anyhow::{Context as _, bail};
 
 use self::aim::Coverage;
 use self::house::{House, Stage};
-use self::options::GUARDS;
-pub(crate) use self::options::Options;
+pub(crate) use self::options::{CALLS, HOUSES, Load, Options};
 use self::random::Random;
 use self::report::{Log, Totals};
 use self::store::{Server, Stores};
@@ -54,13 +53,12 @@ pub(crate) fn task(options: Options) -> anyhow::Result<ExitCode> {
 
 /// Some rounds on every store there is; then each guard is taken out in turn and must be missed.
 pub(crate) fn suite(job: &Job) -> anyhow::Result<Ran> {
-    let totals = run(job, Options::default())?;
+    let totals = run(job, Options::usual(&HOUSES))?;
     if totals.violations > 0 {
         bail!("an invariant does not hold, see above");
     }
-    for guard in GUARDS {
-        let without = Some((*guard).to_owned());
-        let options = Options { rounds: MUTANT_ROUNDS, without, expect_caught: true, ..Options::default() };
+    for guard in HOUSES.guards {
+        let options = Options { amount: MUTANT_ROUNDS, ..Options::mutant(&HOUSES, guard) };
         if run(job, options)?.violations == 0 {
             bail!("nobody noticed that the {guard} was missing in {MUTANT_ROUNDS} rounds");
         }
@@ -151,7 +149,7 @@ impl Run<'_> {
             "# Crash run\n\nseed {:#x}, commit {}, {} rounds, store: {}{}\n",
             self.ground.seed,
             self.ground.commit,
-            self.options.rounds,
+            self.options.amount,
             self.options.stores.name(),
             without.unwrap_or_default(),
         )
@@ -160,11 +158,11 @@ impl Run<'_> {
     /// House after house, round after round, up to the first that finds something.
     fn go(&mut self) -> anyhow::Result<()> {
         let mut round = 0;
-        while round < self.options.rounds && self.totals.violations == 0 {
+        while round < self.options.amount && self.totals.violations == 0 {
             let mut house = self.ground.house(self.totals.houses, &self.options)?;
             let young = Random::of_round(!self.ground.seed, self.totals.houses).chance(YOUNG_PERCENT);
             let length = if young { ROUNDS_OF_THE_YOUNG } else { ROUNDS_PER_HOUSE };
-            let end = self.options.rounds.min(round + length);
+            let end = self.options.amount.min(round + length);
             let mut found = Vec::new();
             while round < end && found.is_empty() {
                 self.job.in_time()?;

@@ -1,17 +1,46 @@
-//! The command line of `crash` and `soak`.
+//! The command line of `crash`, `crash calls` and `soak`.
 
 use std::path::PathBuf;
 
 use super::store::Stores;
 
-const ROUNDS: u64 = 200;
-const SOAK: u64 = 10_000;
-/// Guards that the program can be built to leave out; each must be missed.
-pub(crate) const GUARDS: [&str; 3] = ["fence", "journal", "durability"];
+/// One kind of run: how much of it there is, and what it must miss.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Load {
+    /// What is typed for it.
+    command: &'static str,
+    flag: &'static str,
+    /// What CI has time for.
+    usual: u64,
+    soak: u64,
+    log: &'static str,
+    /// Guards that the program can be built to leave out; each must be missed.
+    pub(crate) guards: &'static [&'static str],
+}
+
+pub(crate) static HOUSES: Load = Load {
+    command: "crash",
+    flag: "--rounds",
+    usual: 200,
+    soak: 10_000,
+    log: "docs/soak/crash.md",
+    guards: &["fence", "journal", "durability"],
+};
+
+pub(crate) static CALLS: Load = Load {
+    command: "crash calls",
+    flag: "--kills",
+    usual: 200,
+    soak: 1_000,
+    log: "docs/soak/calls.md",
+    guards: &["journal", "reservation", "fence", "halt"],
+};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Options {
-    pub(crate) rounds: u64,
+    pub(crate) load: &'static Load,
+    /// Rounds, or kills.
+    pub(crate) amount: u64,
     /// From the commit, if nothing else is said.
     pub(crate) seed: Option<u64>,
     pub(crate) stores: Stores,
@@ -21,10 +50,11 @@ pub(crate) struct Options {
     pub(crate) log: Option<PathBuf>,
 }
 
-impl Default for Options {
-    fn default() -> Self {
+impl Options {
+    pub(crate) const fn usual(load: &'static Load) -> Self {
         Self {
-            rounds: ROUNDS,
+            load,
+            amount: load.usual,
             seed: None,
             stores: Stores::Both,
             without: None,
@@ -32,11 +62,22 @@ impl Default for Options {
             log: None,
         }
     }
-}
 
-impl Options {
-    pub(crate) fn soak() -> Self {
-        Self { rounds: SOAK, log: Some(PathBuf::from("docs/soak/crash.md")), ..Self::default() }
+    pub(crate) fn soak(load: &'static Load) -> Self {
+        Self { amount: load.soak, log: Some(PathBuf::from(load.log)), ..Self::usual(load) }
+    }
+
+    /// A run without this guard, which must be found out.
+    pub(crate) fn mutant(load: &'static Load, guard: &str) -> Self {
+        Self { without: Some(guard.to_owned()), expect_caught: true, ..Self::usual(load) }
+    }
+
+    /// The command that draws the same again.
+    pub(crate) fn command(&self, seed: u64) -> String {
+        let without = self.without.as_ref().map(|guard| format!(" --without {guard}"));
+        let (Load { command, flag, .. }, without) = (self.load, without.unwrap_or_default());
+        let (amount, store) = (self.amount, self.stores.flag());
+        format!("cargo xtask {command} {flag} {amount} --seed {seed:#x} --store {store}{without}")
     }
 
     /// What is given, over `self`; or what is wrong with it.
@@ -45,29 +86,31 @@ impl Options {
         while let Some(flag) = args.next() {
             let mut value = || args.next().ok_or_else(|| format!("`{flag}` needs a value"));
             match flag.as_str() {
-                "--rounds" => self.rounds = number(flag, value()?)?,
+                amount if amount == self.load.flag => self.amount = number(flag, value()?)?,
                 "--seed" => self.seed = Some(number(flag, value()?)?),
                 "--store" => self.stores = Stores::named(value()?)?,
-                "--without" => self.without = Some(guard(value()?)?),
+                "--without" => self.without = Some(self.load.guard(value()?)?),
                 "--log" => self.log = Some(PathBuf::from(value()?)),
                 "--expect-caught" => self.expect_caught = true,
                 unknown => return Err(format!("unknown flag `{unknown}`")),
             }
         }
-        if self.rounds == 0 {
-            return Err("`--rounds 0` shows nothing".to_owned());
+        if self.amount == 0 {
+            return Err(format!("`{} 0` shows nothing", self.load.flag));
         }
         Ok(self)
     }
 }
 
-fn guard(name: &str) -> Result<String, String> {
-    let known = GUARDS.contains(&name).then(|| name.to_owned());
-    known.ok_or_else(|| format!("unknown guard `{name}`; there are: {}", GUARDS.join(", ")))
+impl Load {
+    fn guard(&self, name: &str) -> Result<String, String> {
+        let known = self.guards.contains(&name).then(|| name.to_owned());
+        known.ok_or_else(|| format!("unknown guard `{name}`; there are: {}", self.guards.join(", ")))
+    }
 }
 
 /// Seeds are printed with `0x` before them, and taken so.
-pub(crate) fn number(flag: &str, text: &str) -> Result<u64, String> {
+fn number(flag: &str, text: &str) -> Result<u64, String> {
     let parsed = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => text.parse(),
@@ -79,25 +122,46 @@ pub(crate) fn number(flag: &str, text: &str) -> Result<u64, String> {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Options, String> {
-        Options::default().parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    fn parse(load: &'static Load, line: &str) -> Result<Options, String> {
+        Options::usual(load).parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[test]
     fn flags_are_read_and_wrong_ones_named() {
-        let options =
-            parse("--rounds 7 --seed 0xff --store sqlite --without fence --expect-caught --log x").unwrap();
+        let line = "--rounds 7 --seed 0xff --store sqlite --without fence --expect-caught --log x";
         let expected = Options {
-            rounds: 7,
+            load: &HOUSES,
+            amount: 7,
             seed: Some(255),
             stores: Stores::Sqlite,
             without: Some("fence".into()),
             expect_caught: true,
             log: Some("x".into()),
         };
-        assert_eq!(options, expected);
+        assert_eq!(parse(&HOUSES, line).unwrap(), expected);
         for wrong in ["--rounds", "--rounds 0", "--rounds x", "--store tape", "--without doors", "fast"] {
-            assert!(parse(wrong).is_err(), "{wrong}");
+            assert!(parse(&HOUSES, wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn those_of_calls_too() {
+        let line = "--kills 7 --seed 0xff --store postgres --without halt --expect-caught --log x";
+        let options = parse(&CALLS, line).unwrap();
+        let expected = Options {
+            load: &CALLS,
+            amount: 7,
+            seed: Some(255),
+            stores: Stores::Postgres,
+            without: Some("halt".into()),
+            expect_caught: true,
+            log: Some("x".into()),
+        };
+        assert_eq!(options, expected);
+        let again = "cargo xtask crash calls --kills 7 --seed 0xff --store postgres --without halt";
+        assert_eq!(options.command(255), again);
+        for wrong in ["--kills", "--kills 0", "--rounds 3", "--without durability", "fast"] {
+            assert!(parse(&CALLS, wrong).is_err(), "{wrong}");
         }
     }
 }

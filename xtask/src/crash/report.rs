@@ -71,11 +71,6 @@ impl Totals {
 }
 
 pub(crate) fn tables(totals: &Totals, coverage: &Coverage) -> String {
-    let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
-    let mut points = vec![row(["point", "seen", "killed there"])];
-    for (kind, Hits { seen, hit }) in &coverage.kinds {
-        points.push(row([&format!("`{kind}`"), &seen.to_string(), &hit.to_string()]));
-    }
     let counts = [
         ("rounds", totals.rounds),
         ("houses", totals.houses),
@@ -87,8 +82,18 @@ pub(crate) fn tables(totals: &Totals, coverage: &Coverage) -> String {
         ("calls run", totals.calls),
         ("violations", totals.violations),
     ];
+    written(coverage, &counts)
+}
+
+/// Where somebody was killed, and how often what was seen.
+pub(crate) fn written(coverage: &Coverage, counts: &[(&str, u64)]) -> String {
+    let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+    let mut points = vec![row(["point", "seen", "killed there"])];
+    for (kind, Hits { seen, hit }) in &coverage.kinds {
+        points.push(row([&format!("`{kind}`"), &seen.to_string(), &hit.to_string()]));
+    }
     let mut sums = vec![vec!["what".to_owned(), "how many".to_owned()]];
-    sums.extend(counts.map(|(what, count)| vec![what.to_owned(), count.to_string()]));
+    sums.extend(counts.iter().map(|(what, count)| vec![(*what).to_owned(), count.to_string()]));
     format!("{}\n\n{}", table::markdown(&points), table::markdown(&sums))
 }
 

@@ -27,12 +27,7 @@ pub(crate) fn admitted(
     person: &Person,
     batch: &mut Batch,
 ) -> Result<(Admission, Tags), Problem> {
-    let entity = person.entity.as_ref().map(|entity| EntityFacts {
-        id: entity.id,
-        is_owner: entity.is_owner,
-        trust: entity.trust,
-    });
-    let admission = admit(Facts { adapter: event.adapter.clone(), entity });
+    let admission = admission(event, person);
     let vpol = policy::vpol::Vpol::named(&admission.vpol).ok_or_else(|| {
         Problem::new(crate::Code::INTERNAL, format!("there is no validation policy `{}`", admission.vpol))
     })?;

@@ -10,7 +10,6 @@ mod effects;
 mod halted;
 mod killed;
 mod last;
-mod options;
 mod report;
 mod site;
 mod verdict;
@@ -23,14 +22,13 @@ use anyhow::bail;
 
 use self::check::Findings;
 use self::last::LAST;
-use self::options::GUARDS;
-pub(crate) use self::options::Options;
 use self::report::Totals;
 use self::site::Site;
 use self::verdict::Standing;
 use super::Ground;
 use super::aim::Coverage;
 use super::house::Stage;
+use super::options::{CALLS, Options};
 use super::random::Random;
 use super::report::Log;
 use super::seen::{Blow, End};
@@ -91,16 +89,14 @@ pub(crate) fn task(options: Options) -> anyhow::Result<ExitCode> {
 /// Some kills on every store there is; then each guard is taken out in turn and must be missed. What it has to tell is
 /// returned.
 pub(super) fn suite(job: &Job) -> anyhow::Result<String> {
-    let options = Options::default();
+    let options = Options::usual(&CALLS);
     let ground = Ground::prepare(job, options.seed, options.stores, None)?;
     let totals = run(job, &ground, options)?;
     if totals.violations > 0 {
         bail!("an invariant of calls does not hold, see above");
     }
-    for guard in GUARDS {
-        let without = Some(guard.to_owned());
-        let options = Options { without, expect_caught: true, ..Options::default() };
-        if run(job, &ground, options)?.violations == 0 {
+    for guard in CALLS.guards {
+        if run(job, &ground, Options::mutant(&CALLS, guard))?.violations == 0 {
             bail!("nobody noticed that the {guard} was missing in {MUTANT_ROUNDS} rounds");
         }
     }
@@ -176,7 +172,7 @@ impl<'a> Run<'a> {
     }
 
     fn is_enough(&self) -> bool {
-        self.totals.kills >= self.options.kills
+        self.totals.kills >= self.options.amount
             || (self.options.without.is_some() && self.totals.rounds >= MUTANT_ROUNDS)
     }
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::super::aim::{Coverage, Hits};
+use super::super::aim::Coverage;
+use super::super::report::written;
 use super::verdict::Outcome;
-use crate::table;
 
 /// Below that, a kind of point without a hit says nothing.
 const ENOUGH_KILLS: u64 = 200;
@@ -58,11 +58,6 @@ impl Totals {
 }
 
 pub(super) fn tables(totals: &Totals, coverage: &Coverage) -> String {
-    let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
-    let mut points = vec![row(["point", "seen", "killed there"])];
-    for (kind, Hits { seen, hit }) in &coverage.kinds {
-        points.push(row([&format!("`{kind}`"), &seen.to_string(), &hit.to_string()]));
-    }
     let counts = [
         ("rounds", totals.rounds),
         ("houses", totals.houses),
@@ -82,9 +77,7 @@ pub(super) fn tables(totals: &Totals, coverage: &Coverage) -> String {
         ("calls killed before they were taken down", totals.never_taken),
         ("violations", totals.violations),
     ];
-    let mut sums = vec![vec!["what".to_owned(), "how many".to_owned()]];
-    sums.extend(counts.map(|(what, count)| vec![what.to_owned(), count.to_string()]));
-    format!("{}\n\n{}", table::markdown(&points), table::markdown(&sums))
+    written(coverage, &counts)
 }
 
 /// What is wrong with the run itself, though nothing was found.
