@@ -120,6 +120,7 @@ impl Prepared {
             artifacts: None,
             alignment_rating: None,
             reserved: (status == CallStatus::Started).then(|| reservation.kept()).flatten(),
+            change: None,
         };
         let kind = if status == CallStatus::Started { "call.started" } else { "call.refused" };
         let detail = json!({

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::door::Authorized;
+use crate::looked::Looked;
 use crate::returned::Returned;
 
 /// How much a tool is watched: 0 reviews every call, 4 none.
@@ -295,6 +296,12 @@ pub trait Handler: Send + Sync {
 
     /// What this very call can do, where that is worse than the tool in general: replacing a file is not creating one.
     fn tier(&self, _args: &Value) -> Option<Tier> {
+        None
+    }
+
+    /// What this call would change, as it stands now. Nothing is changed by looking; nothing comes back where the tool
+    /// cannot say, or where the call is going to fail anyway.
+    async fn look(&self, _args: &Value) -> Option<Looked> {
         None
     }
 

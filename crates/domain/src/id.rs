@@ -45,6 +45,8 @@ macro_rules! kinds {
 }
 
 kinds! {
+    /// One question to a person, about one call.
+    Approval ApprovalId 'a' "approval";
     /// One batch handed to the ledger.
     Batch BatchId 'b' "batch";
     /// One call of a tool.
@@ -53,6 +55,8 @@ kinds! {
     Admission AdmissionId 'd' "admission";
     /// One event, in or out.
     Event EventId 'e' "event";
+    /// One leave that a person gave for calls to come.
+    Grant GrantId 'g' "grant";
     /// One address under which somebody speaks.
     Identity IdentityId 'i' "identity";
     /// Where an event happened: account, container, thread.

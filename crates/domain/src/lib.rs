@@ -9,10 +9,12 @@
 //!
 //! Start reading at [`event`] and [`task`]: an event comes in, a task is what it may lead to.
 
+pub mod approval;
 pub mod ask;
 pub mod by;
 pub mod call;
 pub mod canonical;
+pub mod change;
 pub mod criterion;
 pub mod digest;
 pub mod event;

@@ -94,6 +94,8 @@ pub enum Status {
     /// Written down, and nobody has decided about it yet.
     Queued,
     Running,
+    /// Nothing can go on before a person has answered.
+    Waiting,
     Done,
     Stopped,
 }
@@ -109,6 +111,7 @@ impl Status {
         match self {
             Self::Queued => "queued",
             Self::Running => "running",
+            Self::Waiting => "waiting",
             Self::Done => "done",
             Self::Stopped => "stopped",
         }

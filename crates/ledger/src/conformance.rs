@@ -1,26 +1,19 @@
 //! What every store must do. `ledger` runs it on the in-memory store, `ledger-sql` on each database.
 
 #![expect(clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "this is a test suite")]
+mod records;
 pub mod spending;
 
 use std::sync::Arc;
 
-use domain::call::ToolId;
 use domain::event::{ContainerKind, Direction};
-use domain::id::{
-    AdmissionId, BatchId, CallId, EntityId, EventId, IdentityId, NodeId, OriginId, PlaceId, Prefix, ReasonId,
-    TaskId, VpolId,
-};
+use domain::id::{BatchId, EventId, IdentityId, NodeId, OriginId, PlaceId, Prefix, TaskId};
 use domain::probe::Silent;
-use domain::task::{Directive, Status};
-use domain::{Digest, Time, Trust};
+use domain::{Digest, Time};
 
 use crate::chain::{Fault, MemoryVault, Pinned, Vault, Word};
-use crate::records::{
-    Access, AgentTask, AuditEntry, AuditHead, Blob, Budget, CallStatus, Duty, Entity, EntityKind, Event,
-    Halt, Identity, Lease, Origin, Place, Reason, Salt, SaltBytes, TaskStep, Tool, ToolCall, Vpol, Watermark,
-};
-use crate::value::{Ratio, Ref, Row, Seq};
+use crate::records::{AuditEntry, AuditHead, Blob, Event, Identity, Lease, Salt, SaltBytes, TaskStep};
+use crate::value::{Ref, Row, Seq};
 use crate::{Batch, CommitError, Entry, Found, Ledger, Op, Refusal, Seal, Select, Store, Written};
 
 const STREAM: NodeId = NodeId::from_bits(1);
@@ -48,7 +41,7 @@ pub async fn run<S: AsyncFn() -> Arc<dyn Store>>(fresh: S) {
         a_checkpoint_ends_the_epoch_and_everybody_goes_on_in_the_next,
         a_snapshot_is_one_moment,
         questions_filter_order_and_limit,
-        every_record_comes_back_as_it_went_in,
+        records::every_record_comes_back_as_it_went_in,
         ids_are_found_by_any_unique_prefix,
         many_writers_lose_nothing,
         whoever_verifies_while_others_write_finds_no_fault,
@@ -635,58 +628,6 @@ async fn questions_filter_order_and_limit(ledger: Ledger, _: Arc<dyn Store>) {
     assert_eq!(ask(Select::by("metadata", &Some(Digest::ZERO)).ascending("seq")).await, ["k2", "k4"]);
     assert_eq!(ask(Select::by("metadata", &None::<Digest>).ascending("seq")).await, ["k1", "k3", "k5"]);
     assert_eq!(ask(Select::by("key", &"k3' OR 1=1 --".to_owned())).await, [""; 0]);
-}
-
-async fn every_record_comes_back_as_it_went_in(ledger: Ledger, _: Arc<dyn Store>) {
-    macro_rules! there_and_back {
-        ($($n:literal: $record:expr),+ $(,)?) => {$(
-            let record = $record;
-            let mut work = batch($n);
-            work.put(&record);
-            ledger.commit(work).await.expect("commit");
-            let back = ledger.select(all_like(&record)).await.expect("select");
-            assert_eq!(back, [record]);
-        )+};
-    }
-    let task = TaskId::from_bits(1);
-    let (origin, reason, vpol) = (OriginId::from_bits(1), ReasonId::from_bits(2), VpolId::from_bits(3));
-    there_and_back!(
-        11: Event { seq: Seq(Some(1)), answers: Some(EventId::from_bits(u128::MAX)), ..event(1, "ключ 🗝") },
-        12: Blob::public(vec![0, 255, 10]),
-        13: Salt { person: "p-x".into(), salt: SaltBytes::new(Digest::of(b"s")) },
-        14: Entity { id: EntityId::from_bits(1), kind: EntityKind::Person, name: Some("Léa".into()), is_owner: true,
-            relationship: None, trust: Some(Trust::Operator), created_at: at(-1_900_000_000_000_000) },
-        15: Identity { id: IdentityId::from_bits(1), platform: "mail".into(), identifier: "a@b".into(), entity_id: None,
-            account: None, first_seen: at(1) },
-        16: Place { id: PlaceId::from_bits(1), platform: "mail".into(), account: String::new(), container: "c".into(),
-            thread: String::new() },
-        17: Origin { id: origin, origin_type: "message".into(), source_ref: EventId::from_bits(1), timestamp: at(1) },
-        18: Vpol { vpol_id: vpol, name: "default-owner".into(), rules: Digest::ZERO, context_bucket: None,
-            enforcement_mode: "monitor".into() },
-        19: Reason { id: reason, r_tag: "plan".into(), o_tag: origin, vpol_id: vpol, chain_id: task.to_string(),
-            parent_id: None, agent_id: "main".into(), thought: Digest::ZERO, at: at(1) },
-        20: Access { id: AdmissionId::from_bits(1), event_id: EventId::from_bits(1), effect: "allow".into(),
-            principal: "owner".into(), trust: Trust::Operator, reason_id: reason, vpol_id: vpol, decision: Digest::ZERO, at: at(1) },
-        21: lease(u64::try_from(i64::MAX).expect("fits"), "host:1"),
-        22: AgentTask { task_id: task, agent_id: "main".into(), status: Status::Running, priority: 50,
-            payload: EventId::from_bits(1), o_tag: origin, vpol_id: Some(vpol), task_class: Some("count_files".into()),
-            directive: Some(Directive::Accept), steps: 9, created_at: at(1), started_at: Some(at(2)), completed_at: None },
-        23: TaskStep { seq: Seq(Some(1)), task, n: 0, epoch: 1, body: Digest::ZERO, at: at(1) },
-        24: ToolCall { id: CallId::from_bits(1), tool_id: "find_files".parse::<ToolId>().expect("id"), agent_id: "main".into(),
-            task_id: task, r_tag: reason, o_tag: origin, vpol_id: vpol, status: CallStatus::Started, input: Digest::ZERO,
-            output: None, decision: Digest::ZERO, duration_ms: None, timestamp: at(1), artifacts: Some(Digest::ZERO),
-            alignment_rating: Some(Ratio::new(0.1).expect("a ratio")), reserved: Some("[]".into()) },
-        25: Watermark { adapter: "mail".into(), account: String::new(), position: "UIDVALIDITY 7, UID 4821".into(), at: at(1) },
-        26: Duty { name: "upkeep".into(), next_due: at(1), last_run: None, outcome: Some("done".into()), runs: 3 },
-        27: Tool { tool_id: "find_files".parse::<ToolId>().expect("id"), agent_access: "[]".into(), risk_level: "low".into(),
-            execution_mode: "auto".into(), monitoring_level: 2, alignment_score_90d: None, spec: Digest::ZERO, changed_at: at(1) },
-        28: Budget { account: "день".into(), unit: "cents".into(), used: u64::MAX >> 1, changed_at: at(1) },
-        29: Halt { name: Halt::ALL.into(), at: at(1), by: "owner".into() },
-    );
-}
-
-fn all_like<T: crate::table::Record>(_: &T) -> Select<T> {
-    Select::all()
 }
 
 async fn ids_are_found_by_any_unique_prefix(ledger: Ledger, _: Arc<dyn Store>) {

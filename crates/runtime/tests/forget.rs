@@ -175,6 +175,7 @@ async fn give_a_task(world: &World, event: EventId, status: Status) -> TaskId {
         artifacts: None,
         alignment_rating: None,
         reserved: None,
+        change: None,
     });
     batch.put(&AgentTask {
         task_id: task,

@@ -134,6 +134,7 @@ pub(super) fn row(app: &App, screen: &Screen, line: &TaskLine) -> String {
     let (word, tone) = match line.status {
         Status::Queued => ("not begun", Tone::Attention),
         Status::Running => ("unfinished", Tone::Attention),
+        Status::Waiting => ("waits", Tone::Attention),
         Status::Done => ("done", Tone::Good),
         Status::Stopped => ("stopped", Tone::Bad),
     };

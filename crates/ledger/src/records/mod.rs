@@ -6,6 +6,7 @@
 
 mod access;
 mod agent_task;
+mod approval;
 mod audit;
 mod blob;
 mod budget;
@@ -14,6 +15,7 @@ mod commit;
 mod duty;
 mod entity;
 mod event;
+mod grant;
 mod halt;
 mod identity;
 mod lease;
@@ -29,6 +31,7 @@ mod watermark;
 
 pub use access::Access;
 pub use agent_task::AgentTask;
+pub use approval::{Approval, ApprovalCode};
 pub use audit::{AuditEntry, AuditHead, AuditPlace};
 pub use blob::Blob;
 pub use budget::Budget;
@@ -37,6 +40,7 @@ pub use commit::Commit;
 pub use duty::Duty;
 pub use entity::{Entity, EntityKind};
 pub use event::Event;
+pub use grant::{Grant, GrantEvent, GrantLog};
 pub use halt::Halt;
 pub use identity::Identity;
 pub use lease::Lease;
@@ -53,7 +57,7 @@ pub use watermark::Watermark;
 use crate::table::{Record, Table};
 
 /// Every table there is, in the order in which they may be copied.
-pub const TABLES: [&Table; 23] = [
+pub const TABLES: [&Table; 27] = [
     Commit::TABLE,
     Blob::TABLE,
     Salt::TABLE,
@@ -74,6 +78,10 @@ pub const TABLES: [&Table; 23] = [
     AgentTask::TABLE,
     TaskStep::TABLE,
     ToolCall::TABLE,
+    Approval::TABLE,
+    ApprovalCode::TABLE,
+    Grant::TABLE,
+    GrantLog::TABLE,
     AuditEntry::TABLE,
     AuditHead::TABLE,
     Checkpoint::TABLE,

@@ -58,5 +58,7 @@ record! {
         alignment_rating: Option<Ratio>,
         /// Which budgets hold how much for it, in canonical JSON of ours.
         reserved: Option<String>,
+        /// What it was to change, as it was looked at before, as a blob.
+        change: Option<Digest>,
     }
 }

@@ -2,7 +2,9 @@ use domain::id::{Prefix, shortest};
 
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
-use crate::records::{Access, AgentTask, Entity, Event, Identity, Origin, Reason, ToolCall, Vpol};
+use crate::records::{
+    Access, AgentTask, Approval, Entity, Event, Grant, Identity, Origin, Reason, ToolCall, Vpol,
+};
 use crate::store::StoreError;
 use crate::table::Record;
 
@@ -18,6 +20,8 @@ pub enum Found {
     Admission(Box<Access>),
     Origin(Box<Origin>),
     Policy(Box<Vpol>),
+    Approval(Box<Approval>),
+    Grant(Box<Grant>),
     Nothing,
     /// Several ids begin like this; the first few of them.
     Several(Vec<String>),
@@ -53,6 +57,8 @@ named!(
     Access by id as Admission,
     Origin by id as Origin,
     Vpol by vpol_id as Policy,
+    Approval by id as Approval,
+    Grant by id as Grant,
 );
 
 /// How many candidates are named when a prefix is not unique.
@@ -72,6 +78,8 @@ impl Ledger {
             'd' => self.one::<Access>(prefix).await,
             'o' => self.one::<Origin>(prefix).await,
             'v' => self.one::<Vpol>(prefix).await,
+            'a' => self.one::<Approval>(prefix).await,
+            'g' => self.one::<Grant>(prefix).await,
             _ => Ok(Found::Nothing),
         }
     }
@@ -101,6 +109,8 @@ impl Ledger {
             Some('d') => self.neighbours::<Access>(id).await?,
             Some('o') => self.neighbours::<Origin>(id).await?,
             Some('v') => self.neighbours::<Vpol>(id).await?,
+            Some('a') => self.neighbours::<Approval>(id).await?,
+            Some('g') => self.neighbours::<Grant>(id).await?,
             _ => return Ok(id.into()),
         };
         let neighbours: Vec<&str> = neighbours.iter().map(String::as_str).collect();

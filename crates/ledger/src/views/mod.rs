@@ -1,5 +1,6 @@
 //! The ways to read: one file per area, each a handful of questions with a name.
 
+mod approvals;
 mod audit;
 mod bodies;
 mod broker;

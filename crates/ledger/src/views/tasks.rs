@@ -27,7 +27,7 @@ impl Ledger {
     /// If the database cannot be read.
     pub async fn unfinished(&self, limit: u32) -> Result<Vec<AgentTask>, StoreError> {
         let mut found = Vec::new();
-        for status in [Status::Queued, Status::Running] {
+        for status in [Status::Queued, Status::Running, Status::Waiting] {
             let some = Select::by("status", &status).descending("created_at").limit(limit);
             found.extend(self.select::<AgentTask>(some).await?);
         }

@@ -100,6 +100,15 @@ impl App {
                 let gone = || Problem::new(Code::DATABASE_DAMAGED, "the event of this origin is gone");
                 self.why_event(&event.ok_or_else(gone)?).await?
             }
+            Found::Approval(asked) => {
+                let call = self.ledger().await?.call(asked.call_id).await?;
+                let gone = || Problem::new(Code::DATABASE_DAMAGED, "the call of this approval is gone");
+                self.why_call(&call.ok_or_else(gone)?).await?
+            }
+            Found::Grant(_) => {
+                let what = format!("`{id}` is a grant: it is what calls rely on");
+                return Err(Problem::new(Code::NO_CHAIN, what).remedy("regent grants audit"));
+            }
             Found::Policy(_) => {
                 let what = format!("`{id}` is a validation policy: it is what decisions are made under");
                 return Err(Problem::new(Code::NO_CHAIN, what).remedy("regent tasks list"));

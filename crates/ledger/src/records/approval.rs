@@ -1,0 +1,75 @@
+use domain::approval::{Fate, Status};
+use domain::call::ToolId;
+use domain::id::{ApprovalId, CallId, GrantId, OriginId, ReasonId, TaskId, VpolId};
+use domain::{Digest, Time};
+
+use crate::table::record;
+use crate::value::{Cell, Kind, Ratio, Value, words};
+
+words!(Status);
+words!(Fate);
+
+record! {
+    /// One question to a person, about one exact call. Every act on it changes the stamp, and whoever acts expects the
+    /// stamp that they saw: of two who answer at once, one is refused.
+    Approval in "approval_queue" by [id], Replace {
+        id: ApprovalId,
+        stamp: String,
+        tool_id: ToolId,
+        agent_id: String,
+        task_id: TaskId,
+        call_id: CallId,
+        r_tag: ReasonId,
+        o_tag: OriginId,
+        vpol_id: VpolId,
+        /// What the call would be given, as a blob.
+        arguments: Digest,
+        /// Why the agent wants it, in its words, as a blob.
+        reason: Digest,
+        /// What would happen, in one line, as a blob.
+        summary: Digest,
+        /// All that a person is shown, as a blob.
+        question: Digest,
+        risk_level: String,
+        /// What the model stated, if it did.
+        confidence: Option<Ratio>,
+        /// A JSON array of words of ours.
+        tags: String,
+        status: Status,
+        /// Who is to answer: a name out of `approvals.chain`.
+        authority: String,
+        /// The call that was asked about.
+        fingerprint: Digest,
+        /// The call that may run: nothing until somebody said yes.
+        leave: Option<Digest>,
+        /// Alike questions have the same.
+        shape: Digest,
+        created_at: Time,
+        timeout_at: Time,
+        resolved_at: Option<Time>,
+        /// A word of ours: `owner`, `clock`.
+        resolved_by: Option<String>,
+        /// Where: `terminal`, `prompt`, `code`.
+        resolved_via: Option<String>,
+        /// What was said with the answer, as a blob: a reason, other arguments.
+        answer: Option<Digest>,
+        /// The grant that the answer wrote.
+        grant_id: Option<GrantId>,
+        fate: Option<Fate>,
+    }
+}
+
+record! {
+    /// What has to be replied to answer from a channel: a number, and a code that is good once. Erased with the answer.
+    ApprovalCode in "approval_codes" by [number], Replace, Erasable {
+        number: u64,
+        approval: ApprovalId,
+        /// Of the code; it is never kept itself.
+        digest: Digest,
+        until: Time,
+        /// Wrong replies that are still allowed.
+        tries: u64,
+        /// Changes with every reply.
+        stamp: String,
+    }
+}

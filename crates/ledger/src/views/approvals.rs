@@ -1,0 +1,69 @@
+use domain::approval::Status;
+use domain::id::{ApprovalId, GrantId, TaskId};
+
+use crate::committer::Ledger;
+use crate::query::Select;
+use crate::records::{Approval, ApprovalCode, Grant, GrantLog};
+use crate::store::StoreError;
+
+impl Ledger {
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn approval(&self, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
+        self.first(Select::by("id", &id)).await
+    }
+
+    /// What waits for a person, next to expire first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn open_approvals(&self) -> Result<Vec<Approval>, StoreError> {
+        let open = [Status::Pending, Status::Escalated];
+        self.select(Select::any_of("status", &open).ascending("timeout_at")).await
+    }
+
+    /// Every question that one task has asked, oldest first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn approvals_of(&self, task: TaskId) -> Result<Vec<Approval>, StoreError> {
+        self.select(Select::by("task_id", &task).ascending("created_at")).await
+    }
+
+    /// The newest questions, newest first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn last_approvals(&self, limit: u32) -> Result<Vec<Approval>, StoreError> {
+        self.select(Select::all().descending("created_at").limit(limit)).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn approval_codes(&self) -> Result<Vec<ApprovalCode>, StoreError> {
+        self.select(Select::all().ascending("number")).await
+    }
+
+    /// Every grant there ever was, oldest first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn grants(&self) -> Result<Vec<Grant>, StoreError> {
+        self.select(Select::all().ascending("created_at")).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn grant(&self, id: GrantId) -> Result<Option<Grant>, StoreError> {
+        self.first(Select::by("id", &id)).await
+    }
+
+    /// What became of grants, in order; of one, or of all.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn grant_log(&self, of: Option<GrantId>) -> Result<Vec<GrantLog>, StoreError> {
+        let select = of.map_or_else(Select::all, |id| Select::by("grant_id", &id));
+        self.select(select.ascending("seq")).await
+    }
+}
