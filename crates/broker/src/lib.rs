@@ -78,6 +78,7 @@ mod execute;
 pub mod grant;
 mod kept;
 mod looked;
+pub mod question;
 mod registration;
 mod registry;
 mod returned;
