@@ -12,7 +12,7 @@ use ledger::Store;
 use ledger::chain::{MemoryVault, Seal};
 use ledger::memory::MemoryStore;
 use llm::{Provider, Reflex};
-use runtime::app::{DirectRequest, Report, Request};
+use runtime::app::{DirectRequest, Patience, Report, Request};
 use runtime::keeping::{KeptBackup, Occasion};
 use runtime::settings::{Layers, Settings};
 use runtime::{App, House, Parts, Problem, Surface, Watch};
@@ -166,7 +166,13 @@ impl World {
     #[must_use]
     pub fn request(&self, text: &str) -> Request {
         let surface: Arc<dyn Surface> = Arc::<Shown>::clone(&self.shown);
-        Request { text: text.into(), workspace: self.folder.path().into(), surface, watch: quiet() }
+        Request {
+            text: text.into(),
+            workspace: self.folder.path().into(),
+            surface,
+            watch: quiet(),
+            patience: Patience::Leave,
+        }
     }
 
     /// # Errors
@@ -187,14 +193,24 @@ impl World {
     ) -> Result<Report, Problem> {
         let Request { workspace, surface, watch, .. } = self.request("");
         let tool = tool.to_owned();
-        self.app.call(DirectRequest { tool, args, confirmed, workspace, surface, watch }).await
+        self.app
+            .call(DirectRequest {
+                tool,
+                args,
+                confirmed,
+                workspace,
+                surface,
+                watch,
+                patience: Patience::Leave,
+            })
+            .await
     }
 
     /// # Errors
     /// As [`App::resume`].
     pub async fn resume(&self, id: Option<&str>) -> Result<Report, Problem> {
         let surface: Arc<dyn Surface> = Arc::<Shown>::clone(&self.shown);
-        self.app.resume(id, surface, quiet()).await
+        self.app.resume(id, surface, quiet(), Patience::Leave).await
     }
 
     /// The texts that were delivered, in order.

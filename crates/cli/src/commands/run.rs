@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::id::TaskId;
 use domain::task::{Cause, Directive, FinalResult};
-use runtime::app::{Report, Request, shortcoming};
+use runtime::app::{Patience, Report, Request, shortcoming};
 use runtime::{App, Code, Problem, Surface, Watch};
 
 use super::Done;
@@ -14,7 +14,13 @@ use crate::show::{Screen, Tone, problem};
 pub(crate) async fn run(app: &App, screen: &Screen, surroundings: &Surroundings, text: &str) -> Done {
     let gone = || Problem::new(Code::WORKSPACE, "the current folder is gone").safe("nothing was written");
     let workspace = surroundings.folder.clone().ok_or_else(gone)?;
-    let request = Request { text: text.into(), workspace, surface: surface(screen), watch: watch(screen) };
+    let request = Request {
+        text: text.into(),
+        workspace,
+        surface: surface(screen),
+        watch: watch(screen),
+        patience: Patience::Leave,
+    };
     let report = app.run(request).await?;
     afterwards(app).await;
     closing(screen, &report)
@@ -28,7 +34,7 @@ pub(super) async fn afterwards(app: &App) {
 }
 
 pub(crate) async fn resume(app: &App, screen: &Screen, id: Option<&str>) -> Done {
-    let report = app.resume(id, surface(screen), watch(screen)).await?;
+    let report = app.resume(id, surface(screen), watch(screen), Patience::Leave).await?;
     if let Some(result) = report.result.as_ref().filter(|_| !report.worked) {
         screen.note(&format!("{} was over already; this is what it came to", report.short));
         if screen.json { response(screen, report.task, result)? } else { print(screen, result)? }

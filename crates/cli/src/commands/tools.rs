@@ -5,7 +5,7 @@ use std::path::Path;
 
 use broker::access::Switch;
 use domain::limits::LINE_BYTES;
-use runtime::app::{DirectRequest, ToolLine, ToolView};
+use runtime::app::{DirectRequest, Patience, ToolLine, ToolView};
 use runtime::{App, Code, Problem};
 use serde_json::{Map, Value};
 
@@ -55,6 +55,7 @@ pub(crate) async fn tools(app: &App, screen: &Screen, surroundings: &Surrounding
                     workspace,
                     surface: surface(screen),
                     watch: watch(screen),
+                    patience: Patience::Leave,
                 },
             )
             .await

@@ -1,10 +1,12 @@
 //! The typed use cases. A surface (the command line now; HTTP, chat and MCP later) turns its input into one of these
 //! calls and shows what comes back; it adds no behaviour of its own.
 
+mod approvals;
 mod audit;
 mod bus;
 mod events;
 mod forget;
+mod grants;
 mod halt;
 mod house;
 mod ids;
@@ -35,14 +37,16 @@ use crate::pipeline::{Desk, Driven};
 use crate::problem::Problem;
 use crate::settings::Settings;
 
+pub use approvals::{Act, ApprovalView, CodeView, Coverage};
 pub use audit::{Anchored, AuditLine, AuditReport, Check, StreamReport};
 pub use bus::bus_events;
 pub use events::{BadLine, EventLine, Receipt, WatermarkLine};
 pub use forget::{Counts, Forget, Forgotten};
+pub use grants::{GrantLine, GrantState, GrantView, NewGrant};
 pub use halt::{Halted, Lifted};
 pub use house::{Diagnosis, Explained, Paths, StatusReport};
 pub use report::{Report, shortcoming};
-pub use run::Request;
+pub use run::{Patience, Request};
 pub use tasks::{CallLine, StepLine, TaskLine, TaskView};
 pub use tools::{DirectRequest, ToolLine, ToolView};
 pub use why::{Branch, OriginLine, PolicyLine, Proof, ReasonLine, Why};

@@ -17,6 +17,9 @@ pub struct Report {
     pub event: EventId,
     pub status: Status,
     pub result: Option<FinalResult>,
+    /// What it waits for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<super::ApprovalView>,
     /// Whether anything was left to do.
     pub worked: bool,
     #[serde(skip)]

@@ -9,7 +9,7 @@ use ledger::Found;
 use ledger::records::{AgentTask, Event, Lease};
 
 use super::run::{Begun, Errand};
-use super::{App, Report, Request};
+use super::{App, Patience, Report, Request};
 use crate::pipeline::{self, Desk, Ended, Held, Surface, Watch};
 use crate::problem::{Code, Problem};
 
@@ -24,6 +24,7 @@ impl App {
         id: Option<&str>,
         surface: Arc<dyn Surface>,
         watch: Watch,
+        patience: Patience,
     ) -> Result<Report, Problem> {
         let desk = self.desk().await?;
         let started = desk.now();
@@ -47,7 +48,7 @@ impl App {
             None => {
                 let cast = self.cast_of(&desk, &event).await?;
                 let (text, workspace) = self.as_asked(&desk, &event).await?;
-                let request = Request { text, workspace, surface, watch };
+                let request = Request { text, workspace, surface, watch, patience };
                 let errand = Errand { desk: &desk, event: &event, cast, held, request: &request };
                 self.drive(errand, if running { Begun::Yes } else { Begun::No }).await?
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use broker::Registry;
+use domain::Stop;
 use domain::event::{CLI, ContainerKind, Incoming, TERMINAL};
 use domain::id::{Id, kind};
 use domain::limits::REQUEST_BYTES;
@@ -31,6 +32,17 @@ pub struct Request {
     pub workspace: PathBuf,
     pub surface: Arc<dyn Surface>,
     pub watch: Watch,
+    pub patience: Patience,
+}
+
+/// What a process does while nothing can go on before a person has answered.
+#[derive(Clone, Debug, Default)]
+pub enum Patience {
+    /// It ends; whoever resumes the task goes on.
+    #[default]
+    Leave,
+    /// It stays until they have, or until this is asked to stop.
+    Stay(Stop),
 }
 
 impl std::fmt::Debug for Request {
@@ -275,7 +287,17 @@ impl App {
     ) -> Result<Report, Problem> {
         let task = pipeline::task_of(event);
         let Ended { status, result, worked } = ended;
-        Ok(Report { task, short: self.short(task).await?, event: event.id, status, result, worked, elapsed })
+        let waiting = Vec::new();
+        Ok(Report {
+            task,
+            short: self.short(task).await?,
+            event: event.id,
+            status,
+            result,
+            waiting,
+            worked,
+            elapsed,
+        })
     }
 }
 

@@ -59,6 +59,7 @@ pub struct DirectRequest {
     pub workspace: PathBuf,
     pub surface: Arc<dyn Surface>,
     pub watch: Watch,
+    pub patience: super::Patience,
 }
 
 impl std::fmt::Debug for DirectRequest {
@@ -228,7 +229,7 @@ impl App {
     /// # Errors
     /// If there is no such tool, or it cannot be taken in or let in, or the ledger fails.
     pub async fn call(&self, direct: DirectRequest) -> Result<Report, Problem> {
-        let DirectRequest { tool, args, confirmed, workspace, surface, watch } = direct;
+        let DirectRequest { tool, args, confirmed, workspace, surface, watch, patience } = direct;
         let toolbox = self.toolbox().await?;
         let id = known(&toolbox, &tool)?.id.clone();
         toolbox.registry.accepts(&id, &args).map_err(|why| {
@@ -239,7 +240,7 @@ impl App {
         let spec = toolbox.registry.digest(&id);
         let call = DirectCall { tool: id, args, confirmed, spec };
         let text = serde_json::to_string(&call).map_err(Problem::internal)?;
-        let request = Request { text, workspace, surface, watch };
+        let request = Request { text, workspace, surface, watch, patience };
         super::run::check(&request)?;
         self.carry(&request, Some(DIRECT)).await
     }

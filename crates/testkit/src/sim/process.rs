@@ -10,7 +10,7 @@ use domain::probe::{Probe, Silent};
 use domain::task::FinalResult;
 use ledger::Store;
 use ledger::chain::MemoryVault;
-use runtime::app::{BadLine, Receipt, Report, Request};
+use runtime::app::{BadLine, Patience, Receipt, Report, Request};
 use runtime::settings::Settings;
 use runtime::{App, House, Parts, Problem, Surface};
 use tokio::runtime::{Builder, Runtime};
@@ -167,11 +167,12 @@ impl Process {
             let answer = match errand {
                 Errand::Ingest { line } => Answer::Taken(app.ingest(&line).await),
                 Errand::Run { text } => {
-                    let request = Request { text, workspace, surface: shown, watch: quiet };
+                    let request =
+                        Request { text, workspace, surface: shown, watch: quiet, patience: Patience::Leave };
                     Answer::Ended(Box::pin(app.run(request)).await)
                 }
                 Errand::Resume { id } => {
-                    Answer::Ended(Box::pin(app.resume(id.as_deref(), shown, quiet)).await)
+                    Answer::Ended(Box::pin(app.resume(id.as_deref(), shown, quiet, Patience::Leave)).await)
                 }
                 Errand::Verify => Answer::Verified(
                     app.audit_verify(&runtime::app::Check::default()).await.map(|report| report.is_sound()),
