@@ -463,7 +463,7 @@ async fn a_call_that_ran_stays_unknown_when_its_name_means_something_harmless_no
         let (reached, has_reached) = mpsc::channel();
         let (release, for_good) = mpsc::channel();
         let app = world.another(Arc::new(StopsAfter { reached, for_good: Mutex::new(for_good) }));
-        let runtime::app::Request { workspace, surface, watch, .. } = world.request("");
+        let runtime::app::Request { workspace, surface, watch, patience, .. } = world.request("");
         let args = json!({ "path": "precious.txt" });
         let direct = runtime::app::DirectRequest {
             tool: "tidy".into(),
@@ -472,6 +472,7 @@ async fn a_call_that_ran_stays_unknown_when_its_name_means_something_harmless_no
             workspace,
             surface,
             watch,
+            patience: patience.clone(),
         };
         let dead = tokio::spawn(async move { app.call(direct).await });
         tokio::task::spawn_blocking(move || has_reached.recv().unwrap()).await.unwrap();
