@@ -8,14 +8,17 @@ use domain::principal::Principal;
 use domain::probe::Probe;
 use domain::source::Text;
 use domain::{Clock, Trust};
-use ledger::records::{Blob, Salt};
+use ledger::records::{Approval, Blob, Salt};
 use policy::vpol::Vpol;
 
 use crate::access::Switches;
 use crate::budget::{Accounts, Limits, Reservation, Standing};
-use crate::decide::DataLevel;
+use crate::decide::{Answer, DataLevel, Leave};
 use crate::door::Ruled;
+use crate::grant::Granted;
 use crate::kept::MadeFrom;
+use crate::looked::Looked;
+use crate::question::Question;
 use crate::registry::Registry;
 use crate::secrets::Secrets;
 
@@ -57,6 +60,25 @@ pub struct Moment<'a> {
     pub limits: &'a Limits,
     pub accounts: &'a Accounts,
     pub standing: &'a Standing,
+    /// Grants that hold.
+    pub grants: &'a [Granted],
+    /// What the call would change.
+    pub looked: Option<&'a Looked>,
+    /// The answer to the question that was asked about it.
+    pub leave: Option<&'a Approval>,
+}
+
+impl<'a> Moment<'a> {
+    /// Nothing granted, nothing looked at, nobody asked before.
+    #[must_use]
+    pub const fn plain(
+        switches: &'a Switches,
+        limits: &'a Limits,
+        accounts: &'a Accounts,
+        standing: &'a Standing,
+    ) -> Self {
+        Self { switches, limits, accounts, standing, grants: &[], looked: None, leave: None }
+    }
 }
 
 impl Broker {
@@ -85,6 +107,13 @@ impl Broker {
 
     pub(crate) fn probe(&self) -> &dyn Probe {
         &*self.probe
+    }
+
+    /// What a call would change, as its tool sees it now. With the arguments as the handler gets them, but for secrets.
+    pub async fn look(&self, call: &Call) -> Option<Looked> {
+        let entry = self.registry.entry(&call.tool)?;
+        entry.accepts(&call.args).ok()?;
+        entry.handler.look(&entry.whole(&call.args)).await
     }
 
     /// Asks every layer about a call, with the facts that the registry and the moment add.
@@ -116,7 +145,8 @@ impl Broker {
             self.secrets.hide(&mut call.args);
         }
         let form = entry.map_or(Ok(()), |entry| entry.accepts(&call.args));
-        let made_from = MadeFrom {
+        let leave = moment.leave.and_then(|asked| asked.unspent().map(|to| Leave { approval: asked.id, to }));
+        let mut made_from = MadeFrom {
             tool: tool.map(|tool| tool.hash),
             switch: moment.switches.of_both(&call.tool, entry.and_then(|entry| entry.behind.as_ref())),
             form,
@@ -134,10 +164,33 @@ impl Broker {
             leaks,
             request: request.hash,
             source: asker.request.source.clone(),
+            session: moment.accounts.session.clone(),
+            grants: moment.grants.iter().filter(|granted| granted.terms.tool == call.tool).cloned().collect(),
+            change: moment.looked.map(|looked| looked.change.clone()),
+            fingerprint: None,
+            leave,
             call,
         };
+        if leave.is_some() {
+            made_from.fingerprint = Some(made_from.fingerprint(asker.salt)?);
+        }
         let decision = made_from.decide(spec, vpol.as_ref(), &asker.request.text);
+        let question = match (decision.answer, spec) {
+            (Answer::Review, Some(spec)) => {
+                made_from.fingerprint = Some(made_from.fingerprint(asker.salt)?);
+                Some(Question::about(
+                    &made_from,
+                    &decision,
+                    spec,
+                    vpol.as_ref(),
+                    asker.request,
+                    moment.looked,
+                ))
+            }
+            _ => None,
+        };
         let bodies = tool.cloned().into_iter().chain([request]).collect();
-        Ruled::new(decision, made_from, bodies, share, asker.salt)
+        let ruled = Ruled::new(decision, made_from, bodies, share, asker.salt)?;
+        ruled.with(question, moment.leave.cloned()).keeping(moment.looked, asker.salt)
     }
 }

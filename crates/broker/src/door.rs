@@ -3,11 +3,15 @@
 use std::fmt;
 use std::time::Duration;
 
+use domain::approval::Fate;
 use domain::call::{Call, Failure};
 use domain::canonical::{self, NotCanonical};
+use domain::change::Change;
+use domain::id::GrantId;
 use domain::limits::AUTHORISATION;
 use domain::{By, Digest, Stop, Time, Trust};
-use ledger::records::{Blob, CallStatus, Halt, Salt, ToolCall};
+use ledger::records::{Approval, Blob, CallStatus, Grant, GrantEvent, GrantLog, Halt, Salt, ToolCall};
+use ledger::value::Seq;
 use ledger::{Batch, Entry, Receipt, Token};
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -15,6 +19,8 @@ use serde_json::json;
 use crate::budget::{Reservation, Standing};
 use crate::decide::{Answer, Decision, RULES};
 use crate::kept::{Decided, MadeFrom};
+use crate::looked::Looked;
+use crate::question::Question;
 
 /// Whose call it is, for the records.
 #[derive(Clone, Copy, Debug)]
@@ -29,17 +35,25 @@ pub struct Context<'a> {
 /// belongs to this call and every layer was asked.
 #[derive(Debug)]
 pub struct Ruled {
-    call: Call,
+    pub(crate) call: Call,
     decision: Decision,
     /// The digest of the arguments.
-    input: Digest,
+    pub(crate) input: Digest,
     /// The digest of the decision as it is kept, which is one of the bodies, with what it names.
-    record: Digest,
+    pub(crate) record: Digest,
     bodies: Vec<Blob>,
     reservation: Reservation,
     /// What its budget leaves it.
     at_most: Option<Duration>,
     exhausted: bool,
+    /// What a person is to be asked, where one is.
+    pub(crate) question: Option<Question>,
+    /// What it changes, and the bodies to keep of that.
+    change: Option<Change>,
+    keeps: Vec<Blob>,
+    /// The answer that was brought along.
+    leave: Option<Approval>,
+    pub(crate) fingerprint: Option<Digest>,
 }
 
 /// What a call holds of its budgets, and the time that leaves it.
@@ -55,13 +69,71 @@ impl Ruled {
     ) -> Result<Self, NotCanonical> {
         let call = made_from.call.clone();
         let input = Blob::personal(canonical::bytes(&call.args)?, salt).hash;
-        let exhausted = made_from.exhausted.is_some();
+        let (exhausted, fingerprint) = (made_from.exhausted.is_some(), made_from.fingerprint);
         let by = Some(By::this(RULES));
         let decided = Decided { decision, made_from: Some(made_from), by };
         let body = Blob::personal(canonical::bytes(&decided)?, salt);
         let record = body.hash;
         bodies.push(body);
-        Ok(Self { call, decision: decided.decision, input, record, bodies, reservation, at_most, exhausted })
+        Ok(Self {
+            call,
+            decision: decided.decision,
+            input,
+            record,
+            bodies,
+            reservation,
+            at_most,
+            exhausted,
+            question: None,
+            change: None,
+            keeps: Vec::new(),
+            leave: None,
+            fingerprint,
+        })
+    }
+
+    /// What a person would be asked, and the answer that they gave before.
+    pub(crate) fn with(self, question: Option<Question>, leave: Option<Approval>) -> Self {
+        Self { question, leave, ..self }
+    }
+
+    /// What is kept of the world before the call may change it.
+    pub(crate) fn keeping(mut self, looked: Option<&Looked>, salt: &Salt) -> Result<Self, NotCanonical> {
+        if let Some(looked) = looked.filter(|_| self.decision.answer == Answer::Execute) {
+            self.keeps = looked.bodies(salt)?;
+            self.change = Some(looked.change.clone());
+        }
+        Ok(self)
+    }
+
+    /// The row of the call as this decision leaves it, with its entry.
+    pub(crate) fn row(&self, status: CallStatus, context: Context<'_>, now: Time) -> (ToolCall, Entry) {
+        let started = status == CallStatus::Started;
+        let row = ToolCall {
+            id: self.call.id,
+            tool_id: self.call.tool.clone(),
+            agent_id: context.agent.into(),
+            task_id: self.call.task,
+            r_tag: self.call.tags.reason,
+            o_tag: self.call.tags.origin,
+            vpol_id: self.call.tags.vpol,
+            status,
+            input: self.input,
+            output: None,
+            decision: self.record,
+            duration_ms: None,
+            timestamp: now,
+            artifacts: None,
+            alignment_rating: None,
+            reserved: started.then(|| self.reservation.kept()).flatten(),
+            change: self.keeps.last().map(|change| change.hash),
+        };
+        let detail = json!({
+            "tool": row.tool_id, "task": row.task_id, "input": row.input, "decision": row.decision,
+            "answer": self.decision.answer,
+        });
+        let entry = entry(&row, &format!("call.{}", status.name()), context.trust, now, detail);
+        (row, entry)
     }
 
     #[must_use]
@@ -79,91 +151,112 @@ impl Ruled {
 /// A call that may run, with what has to be written down first.
 #[derive(Debug)]
 pub struct Prepared {
-    call: Call,
+    ruled: Ruled,
     row: ToolCall,
-    bodies: Vec<Blob>,
     entry: Entry,
-    reservation: Reservation,
-    at_most: Option<Duration>,
 }
 
 /// A call that may not run, with what has to be written down about that.
 #[derive(Debug)]
 pub struct Refused {
+    ruled: Ruled,
     row: ToolCall,
-    bodies: Vec<Blob>,
     entry: Entry,
-    decision: Decision,
 }
 
 impl Prepared {
     /// # Errors
     /// If the decision is anything but to execute.
     pub fn new(ruled: Ruled, context: Context<'_>, now: Time) -> Result<Self, Box<Refused>> {
-        let Ruled { call, decision, input, record, bodies, reservation, at_most, exhausted: _ } = ruled;
-        let status =
-            if decision.answer == Answer::Execute { CallStatus::Started } else { CallStatus::Refused };
-        let row = ToolCall {
-            id: call.id,
-            tool_id: call.tool.clone(),
-            agent_id: context.agent.into(),
-            task_id: call.task,
-            r_tag: call.tags.reason,
-            o_tag: call.tags.origin,
-            vpol_id: call.tags.vpol,
-            status,
-            input,
-            output: None,
-            decision: record,
-            duration_ms: None,
-            timestamp: now,
-            artifacts: None,
-            alignment_rating: None,
-            reserved: (status == CallStatus::Started).then(|| reservation.kept()).flatten(),
-            change: None,
-        };
-        let kind = if status == CallStatus::Started { "call.started" } else { "call.refused" };
-        let detail = json!({
-            "tool": call.tool, "task": call.task, "input": row.input, "decision": row.decision, "answer": decision.answer,
-        });
-        let entry = entry(&row, kind, context.trust, now, detail);
-        match status {
-            CallStatus::Started => Ok(Self { call, row, bodies, entry, reservation, at_most }),
-            _ => Err(Box::new(Refused { row, bodies, entry, decision })),
-        }
+        let may = ruled.decision.answer == Answer::Execute;
+        let status = if may { CallStatus::Started } else { CallStatus::Refused };
+        let (row, entry) = ruled.row(status, context, now);
+        if may { Ok(Self { ruled, row, entry }) } else { Err(Box::new(Refused { ruled, row, entry })) }
     }
 
     /// Puts the decision, `started` and what the call holds of its budgets into the batch; its receipt is what opens the
-    /// door. INVARIANT (not-halted): the batch is refused if the house is halted meanwhile. `before` is what the same call
-    /// held when it was asked for the last time.
+    /// door. INVARIANT (not-halted): the batch is refused if the house is halted meanwhile. INVARIANT (once): what it relies
+    /// on is used up by the same batch, a yes, or must still hold, a grant. `before` is what the same call held when it
+    /// was asked for the last time.
     pub fn enter(self, before: Option<&Reservation>, standing: &mut Standing, batch: &mut Batch) -> Pending {
-        enter(&self.bodies, &self.row, self.entry, batch);
-        self.reservation.enter(before, standing, batch);
+        let Self { ruled, row, entry } = self;
+        for kept in &ruled.keeps {
+            batch.put(kept);
+        }
+        ruled.enter(&row, entry, batch);
+        ruled.spend_leave(Fate::Used, &row, batch);
+        if let Some(grant) = ruled.decision.grant {
+            use_grant(grant, &row, batch);
+        }
+        ruled.reservation.enter(before, standing, batch);
         batch.expect_absent::<Halt>("name", &Halt::ALL.to_owned());
-        Pending { call: self.call, row: self.row, at_most: self.at_most, batch: batch.token() }
+        let Ruled { call, at_most, change, .. } = ruled;
+        Pending { call, row, at_most, change, batch: batch.token() }
     }
 }
 
 impl Refused {
     #[must_use]
     pub const fn decision(&self) -> &Decision {
-        &self.decision
+        &self.ruled.decision
     }
 
-    /// Puts the decision into the batch, and gives back what the same call may have held before.
+    /// Puts the decision into the batch, and gives back what the same call may have held before. A yes that somebody gave
+    /// counts for nothing any more.
     pub fn enter(self, before: Option<&Reservation>, batch: &mut Batch) {
-        enter(&self.bodies, &self.row, self.entry, batch);
+        let Self { ruled, row, entry } = self;
+        ruled.enter(&row, entry, batch);
+        ruled.spend_leave(Fate::Void, &row, batch);
         if let Some(before) = before {
             before.release(batch);
         }
     }
 }
 
-fn enter(bodies: &[Blob], row: &ToolCall, entry: Entry, batch: &mut Batch) {
-    for body in bodies {
-        batch.put(body);
+impl Ruled {
+    pub(crate) fn enter(&self, row: &ToolCall, entry: Entry, batch: &mut Batch) {
+        for body in &self.bodies {
+            batch.put(body);
+        }
+        batch.put(row).audit(entry);
     }
-    batch.put(row).audit(entry);
+
+    /// A yes is good for one call: whatever became of it stands in the batch that used it.
+    pub(crate) fn spend_leave(&self, fate: Fate, row: &ToolCall, batch: &mut Batch) {
+        let Some(leave) = self.leave.as_ref().filter(|leave| leave.unspent().is_some()) else { return };
+        let kind = format!("approval.{}", fate.name());
+        let layer = self.decision.deciding().map(|word| word.layer).filter(|_| fate == Fate::Void);
+        batch
+            .expect_present::<Approval>("stamp", &leave.stamp)
+            .put(&Approval { stamp: leave.next_stamp(), fate: Some(fate), ..leave.clone() })
+            .audit(Entry {
+                subject: leave.id.to_string(),
+                detail: json!({
+                    "call": row.id, "leave": leave.leave, "fingerprint": self.fingerprint, "layer": layer,
+                }),
+                ..entry(row, &kind, Trust::System, row.timestamp, json!({}))
+            });
+    }
+}
+
+fn use_grant(grant: GrantId, row: &ToolCall, batch: &mut Batch) {
+    let at = row.timestamp;
+    batch
+        .expect_present::<Grant>("live", &grant.to_string())
+        .put(&GrantLog {
+            seq: Seq(None),
+            grant_id: grant,
+            // A call that is asked for again after a crash uses it again.
+            n: format!("{}/{}", row.id, at.micros()),
+            event: GrantEvent::Used,
+            call_id: Some(row.id),
+            at,
+        })
+        .audit(Entry {
+            subject: grant.to_string(),
+            detail: json!({ "call": row.id }),
+            ..entry(row, "grant.used", Trust::System, at, json!({}))
+        });
 }
 
 /// A call whose records are in a batch that is not durable yet.
@@ -172,6 +265,7 @@ pub struct Pending {
     call: Call,
     row: ToolCall,
     at_most: Option<Duration>,
+    change: Option<Change>,
     batch: Token,
 }
 
@@ -190,8 +284,8 @@ impl Pending {
             return Err(NotCovered);
         }
         let not_after = self.row.timestamp.plus(AUTHORISATION).min(leased_until);
-        let (at_most, stop) = (self.at_most, Stop::default());
-        Ok(Authorized { call: self.call, row: self.row, not_after, at_most, stop })
+        let Self { call, row, at_most, change, .. } = self;
+        Ok(Authorized { call, row, not_after, at_most, change, stop: Stop::default() })
     }
 }
 
@@ -201,6 +295,7 @@ pub struct Authorized<C> {
     pub(crate) row: ToolCall,
     pub(crate) not_after: Time,
     pub(crate) at_most: Option<Duration>,
+    change: Option<Change>,
     stop: Stop,
 }
 
@@ -214,6 +309,12 @@ impl Authorized<Call> {
     #[must_use]
     pub const fn call(&self) -> &Call {
         &self.call
+    }
+
+    /// What it changes, as it was looked at, shown and kept: anything else than this must not be done.
+    #[must_use]
+    pub const fn change(&self) -> Option<&Change> {
+        self.change.as_ref()
     }
 
     /// Asked by whatever takes longer, and right before anything that cannot be taken back.

@@ -263,6 +263,19 @@ impl Finished {
         Self { call, outcome, artifacts: Vec::new(), used: None, rating: None, row, at, again: false }
     }
 
+    /// Puts into the batch that a call which waited for a person did not run. A no is held against it; silence, or other
+    /// arguments, are not.
+    pub fn refuse(row: ToolCall, rejected: bool, context: Context<'_>, at: Time, batch: &mut Batch) {
+        let alignment_rating = if rejected { within(false) } else { None };
+        let row = ToolCall { status: CallStatus::Refused, alignment_rating, timestamp: at, ..row };
+        let detail = json!({
+            "tool": row.tool_id, "task": row.task_id, "input": row.input, "decision": row.decision,
+            "rejected": rejected,
+        });
+        let refused = entry(&row, "call.refused", context.trust, at, detail);
+        batch.put(&row).audit(refused);
+    }
+
     #[must_use]
     pub const fn status(&self) -> CallStatus {
         self.row.status

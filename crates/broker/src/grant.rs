@@ -40,6 +40,12 @@ pub struct Granted {
     pub terms: Terms,
 }
 
+impl Granted {
+    pub(crate) fn worth(&self, call: &Call, tool: &ToolSpec, caller: Caller<'_>) -> Option<Enough> {
+        self.terms.worth(call, tool, caller)
+    }
+}
+
 /// What a layer that wants a person looks for in a grant. Ordered: a later one is harder to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Enough {

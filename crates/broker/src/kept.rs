@@ -2,16 +2,20 @@
 //! policies or the database of that day.
 
 use domain::call::Call;
-use domain::id::VpolId;
+use domain::canonical::{self, NotCanonical};
+use domain::change::Change;
+use domain::id::{GrantId, VpolId};
 use domain::principal::Principal;
 use domain::source::{Source, Text};
 use domain::{By, Digest, Tier, Trust};
+use ledger::records::{Blob, Salt};
 use policy::vpol::Vpol;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Switch;
 use crate::budget::Exhausted;
-use crate::decide::{DataLevel, Decision, Facts, decide};
+use crate::decide::{DataLevel, Decision, Facts, Leave, decide};
+use crate::grant::{Granted, Terms};
 use crate::tool::ToolSpec;
 
 /// The facts of one decision. What is large or shared is named by its digest and kept as a body of its own.
@@ -49,6 +53,17 @@ pub struct MadeFrom {
     /// What the chain began with, and whose words that were.
     pub request: Digest,
     pub source: Source,
+    #[serde(default)]
+    pub session: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<Granted>,
+    /// What it would change, as it was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Digest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leave: Option<Leave>,
 }
 
 impl MadeFrom {
@@ -74,7 +89,33 @@ impl MadeFrom {
             exhausted: self.exhausted.as_ref(),
             leaks: self.leaks.as_deref(),
             request: &Text::new(request, self.source.clone()),
+            session: &self.session,
+            grants: &self.grants,
+            fingerprint: self.fingerprint,
+            leave: self.leave,
         })
+    }
+
+    /// What this very call is told from every other by: the tool as it is known, the arguments, what they would change,
+    /// and for whom. One byte of difference is another call.
+    ///
+    /// # Errors
+    /// If the arguments have no canonical form.
+    pub fn fingerprint(&self, salt: &Salt) -> Result<Digest, NotCanonical> {
+        let parts = serde_json::json!({
+            "tool": self.call.tool, "known": self.tool, "args": self.call.args, "change": self.change,
+            "principal": self.principal, "agent": self.agent, "session": self.session,
+        });
+        Ok(Blob::personal(canonical::bytes(&parts)?, salt).hash)
+    }
+
+    /// The same call, had this been granted then, and had nobody been asked.
+    #[must_use]
+    pub fn granted(&self, id: GrantId, terms: Terms) -> Self {
+        let mut granted = self.clone();
+        granted.leave = None;
+        granted.grants.push(Granted { id, terms });
+        granted
     }
 }
 

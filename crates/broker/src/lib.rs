@@ -69,6 +69,7 @@
 
 pub mod access;
 pub mod alias;
+mod asked;
 mod broker;
 pub mod budget;
 pub mod decide;
@@ -86,8 +87,9 @@ mod schema;
 pub mod secrets;
 mod tool;
 
+pub use asked::{Asked, Asking};
 pub use broker::{Asker, Broker, Moment};
-pub use decide::{Answer, DataLevel, Decision, Facts, Layer, Word};
+pub use decide::{Answer, DataLevel, Decision, Facts, Layer, Leave, Word};
 pub use door::{Authorized, Context, NotCovered, Pending, Prepared, Refused, Ruled};
 pub use execute::{Finished, Late};
 pub use kept::{Decided, MadeFrom};

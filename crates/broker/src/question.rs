@@ -1,14 +1,22 @@
 //! What a person is shown before they say yes: whole, and as it was when they were asked.
 
-use domain::call::{Call, Chooser, ToolId};
-use domain::change::Change;
-use domain::{Digest, Tier, Time};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use std::collections::BTreeMap;
 
-use crate::decide::Word;
+use domain::call::{Call, Chooser, ToolId};
+use domain::canonical;
+use domain::change::Change;
+use domain::id::GrantId;
+use domain::source::Text;
+use domain::{Digest, Tier, Time};
+use policy::vpol::Vpol;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::decide::{Answer, Decision, Word, own_words};
 use crate::grant::Terms;
-use crate::tool::Reach;
+use crate::kept::MadeFrom;
+use crate::looked::Looked;
+use crate::tool::{Reach, ToolSpec};
 
 /// All that decides about a call, as data. Nothing in it is shortened or made pretty; whoever shows it escapes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,6 +84,48 @@ pub struct Typed {
 }
 
 impl Question {
+    pub(crate) fn about(
+        facts: &MadeFrom,
+        decision: &Decision,
+        tool: &ToolSpec,
+        vpol: Option<&Vpol>,
+        request: &Text,
+        looked: Option<&Looked>,
+    ) -> Self {
+        let call = facts.call.clone();
+        let sinks = sinks(&call, tool, own_words::of(request));
+        let unexplained = sinks.iter().find(|sink| sink.named_by == NamedBy::Model);
+        let leaves = matches!(tool.reach, Reach::Outside | Reach::House);
+        Self {
+            description: tool.description.clone(),
+            tier: facts.tier.max(tool.tier),
+            reach: tool.reach,
+            asked: decision.words.iter().filter(|word| word.answer == Answer::Review).cloned().collect(),
+            change: facts.change.clone(),
+            diff: looked.and_then(|looked| looked.diff.clone()),
+            modified: looked.and_then(|looked| looked.modified),
+            undo: looked.is_some_and(Looked::can_be_undone),
+            wanted: String::new(),
+            typed: unexplained.filter(|_| leaves).map(Typed::of),
+            offer: offer(facts, tool, vpol, request, &sinks),
+            decision: Digest::ZERO,
+            sinks,
+            call,
+        }
+    }
+
+    /// What alike questions have in common: the tool, what this kind of call can do, which layers asked, and the names
+    /// and kinds of its arguments.
+    #[must_use]
+    pub fn shape(&self) -> Digest {
+        let layers: Vec<_> = self.asked.iter().map(|word| word.layer).collect();
+        let shape = json!({
+            "tool": self.call.tool, "tier": self.tier, "layers": layers, "args": skeleton(&self.call.args),
+        });
+        // Words of ours and names of arguments: there is nothing in it that has no canonical form.
+        canonical::bytes(&shape).map_or(Digest::ZERO, |bytes| Digest::of(&bytes))
+    }
+
     #[must_use]
     pub const fn tool(&self) -> &ToolId {
         &self.call.tool
@@ -112,6 +162,78 @@ impl From<Chooser> for NamedBy {
             Chooser::Rule => Self::Rule,
             Chooser::Model => Self::Model,
             Chooser::Owner { .. } => Self::Owner,
+        }
+    }
+}
+
+/// The arguments that decide: those that the tool declares, or all of them where it declares none.
+fn sinks(call: &Call, tool: &ToolSpec, words: &str) -> Vec<Sink> {
+    let Some(args) = call.args.as_object() else {
+        let named_by = NamedBy::from(call.chosen_by);
+        return vec![Sink { name: String::new(), value: shown(&call.args), named_by }];
+    };
+    let decides = |name: &String| tool.sinks.is_empty() || tool.sinks.contains(name);
+    let sink = |(name, value): (&String, &Value)| {
+        let alone = Value::Object(Map::from_iter([(name.clone(), value.clone())]));
+        let explained = own_words::unexplained_argument(tool, &alone, words).is_none();
+        let named_by = match NamedBy::from(call.chosen_by) {
+            NamedBy::Model if explained => NamedBy::Request,
+            by => by,
+        };
+        Sink { name: name.clone(), value: shown(value), named_by }
+    };
+    args.iter().filter(|(name, _)| decides(name)).map(sink).collect()
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// What an answer could grant: this tool, for this agent, in the same place or with the same values. Only if it would
+/// have answered this very question, which no grant does for what destroys, leaves or changes the house.
+fn offer(
+    facts: &MadeFrom,
+    tool: &ToolSpec,
+    vpol: Option<&Vpol>,
+    request: &Text,
+    sinks: &[Sink],
+) -> Option<Terms> {
+    if matches!(facts.call.chosen_by, Chooser::Owner { .. }) || facts.tier.max(tool.tier) > Tier::WriteSafe {
+        return None;
+    }
+    let pin = |sink: &Sink| {
+        let folder = sink.value.rsplit_once('/').filter(|_| tool.reach == Reach::Workspace);
+        folder.map_or_else(|| sink.value.clone(), |(folder, _)| format!("{folder}/*"))
+    };
+    let pins: BTreeMap<String, String> = sinks.iter().map(|sink| (sink.name.clone(), pin(sink))).collect();
+    // A star that somebody else wrote is not a pattern of ours.
+    let wild = sinks.iter().any(|sink| sink.value.contains('*'));
+    let terms = Terms {
+        tool: facts.call.tool.clone(),
+        principal: facts.principal.to_string(),
+        agent: facts.agent.clone(),
+        session: None,
+        pins,
+        by_hand: false,
+        reason: String::new(),
+    };
+    let granted = facts.granted(GrantId::from_bits(0), terms.clone());
+    let answers = granted.decide(Some(tool), vpol, &request.text).answer == Answer::Execute;
+    (answers && !wild).then_some(terms)
+}
+
+fn skeleton(value: &Value) -> Value {
+    match value {
+        Value::Null => json!("null"),
+        Value::Bool(_) => json!("bool"),
+        Value::Number(_) => json!("number"),
+        Value::String(_) => json!("text"),
+        Value::Array(items) => items.first().map_or_else(|| json!([]), |first| json!([skeleton(first)])),
+        Value::Object(fields) => {
+            Value::Object(fields.iter().map(|(name, field)| (name.clone(), skeleton(field))).collect())
         }
     }
 }

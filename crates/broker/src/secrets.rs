@@ -45,7 +45,8 @@ impl Secrets {
     }
 
     /// The first secret whose value stands somewhere in this.
-    pub(crate) fn found_in(&self, value: &Value) -> Option<&str> {
+    #[must_use]
+    pub fn found_in(&self, value: &Value) -> Option<&str> {
         if self.0.is_empty() {
             return None;
         }

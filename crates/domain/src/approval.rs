@@ -56,6 +56,17 @@ pub enum Fate {
     Void,
 }
 
+impl Fate {
+    /// As an entry of the audit says it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Used => "used",
+            Self::Void => "voided",
+        }
+    }
+}
+
 /// How long a yes lasts. The last two write a grant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -56,3 +56,9 @@ pub const WAITING_BATCHES: usize = 256;
 pub const CHECKPOINT_ENTRIES: u64 = 10_000;
 /// How long a driver may be silent before another may take its task over.
 pub const LEASE: Duration = Duration::from_secs(30);
+/// How long a question to a person stands, unless the settings say otherwise.
+pub const APPROVAL: Duration = Duration::from_secs(30 * 60);
+/// How many of the last questions a grant that is offered is measured by.
+pub const COVERAGE: u32 = 100;
+/// Wrong replies before a one-time code is worth nothing.
+pub const CODE_TRIES: u64 = 5;

@@ -46,6 +46,9 @@ fn the_document_has_every_limit_with_its_value() {
         ("WAITING_BATCHES", number(l::WAITING_BATCHES)),
         ("CHECKPOINT_ENTRIES", number(usize::try_from(l::CHECKPOINT_ENTRIES).expect("small"))),
         ("LEASE", seconds(l::LEASE)),
+        ("APPROVAL", seconds(l::APPROVAL)),
+        ("COVERAGE", number(l::COVERAGE as usize)),
+        ("CODE_TRIES", number(usize::try_from(l::CODE_TRIES).expect("small"))),
     ];
     let page = include_str!("../../../docs/limits.md");
     for (name, value) in &limits {

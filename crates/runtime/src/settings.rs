@@ -27,11 +27,27 @@ pub enum Values {
     TimeZone,
     /// Whole days, `90d`, or `forever`.
     Days,
+    /// A time like `30m`.
+    Time,
+    /// Names with commas, ending with `owner`.
+    Chain,
     /// How much of something may be used, in the unit that the name ends with, or `unlimited`.
     Amount,
 }
 
-pub const KEYS: [Key; 4] = [
+pub const KEYS: [Key; 6] = [
+    Key {
+        name: "approvals.chain",
+        default: "owner",
+        values: Values::Chain,
+        about: "who is asked, one after the other if they pass it on: names, with commas; the last one is `owner`",
+    },
+    Key {
+        name: "approvals.time",
+        default: "30m",
+        values: Values::Time,
+        about: "how long a question stands before it expires, like `30m` or `2h`; expiry is neither yes nor no",
+    },
     Key {
         name: "database.url",
         default: "",
@@ -113,6 +129,16 @@ impl Key {
             Values::Days => Err(format!(
                 "`{value}` is no time; write days like `90d` (1 to {LONGEST_DAYS}), or `forever`"
             )),
+            Values::Time => match budget::time(value) {
+                Some(_) => Ok(()),
+                None => {
+                    Err(format!("`{value}` is no time; write one like `30s`, `30m` or `2h`, up to 30 days"))
+                }
+            },
+            Values::Chain if names(value).last().is_some_and(|last| last == OWNER) => Ok(()),
+            Values::Chain => {
+                Err("it has to end with `owner`; write names with commas, like `lea, owner`".into())
+            }
             Values::Text if value.chars().any(char::is_control) => Err("it holds a control character".into()),
             Values::Text => Ok(()),
             Values::Database if value.is_empty() => Ok(()),
@@ -126,6 +152,13 @@ impl Key {
             Values::TimeZone => Err(format!("`{value}` is not a time zone; write one like Europe/Berlin")),
         }
     }
+}
+
+const OWNER: &str = "owner";
+
+/// `lea, owner` is two names.
+fn names(value: &str) -> Vec<String> {
+    value.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
 }
 
 fn days(value: &str) -> Option<u32> {
@@ -254,6 +287,18 @@ impl Settings {
             Some((budget::account(member)?, budget::amount(name, &setting.value).ok()?))
         });
         budget::limits(set)
+    }
+
+    /// Who is asked, one after the other.
+    #[must_use]
+    pub fn approval_chain(&self) -> Vec<String> {
+        names(self.get("approvals.chain"))
+    }
+
+    /// How long a question stands.
+    #[must_use]
+    pub fn approval_time(&self) -> std::time::Duration {
+        budget::time(self.get("approvals.time")).unwrap_or(domain::limits::APPROVAL)
     }
 
     /// Every setting as it may be shown: a password never is.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{Answer, DataLevel, Facts, Layer, matches, own_words};
 use crate::access::Switch;
+use crate::grant::Enough;
 use crate::tool::{DataClass, ExecutionMode, Level, Reach, ToolSpec, ValidationMode};
 
 /// What a layer says.
@@ -15,6 +16,8 @@ pub(super) struct Said {
     pub(super) answer: Answer,
     pub(super) reason: String,
     pub(super) instead: Option<String>,
+    /// What a grant has to be worth to answer a review in a person's place.
+    pub(super) enough: Enough,
 }
 
 pub(super) type Ask = fn(&Facts<'_>, &ToolSpec) -> Said;
@@ -33,24 +36,27 @@ pub(super) const ALL: [(Layer, Ask); 10] = [
 ];
 
 fn yes(reason: impl Into<String>) -> Said {
-    Said { answer: Answer::Execute, reason: reason.into(), instead: None }
-}
-
-fn no(answer: Answer, reason: impl Into<String>, instead: impl Into<String>) -> Said {
-    Said { answer, reason: reason.into(), instead: Some(instead.into()) }
+    Said { answer: Answer::Execute, reason: reason.into(), instead: None, enough: Enough::Never }
 }
 
 fn deny(reason: impl Into<String>, instead: impl Into<String>) -> Said {
-    no(Answer::Deny, reason, instead)
+    let instead = Some(instead.into());
+    Said { answer: Answer::Deny, reason: reason.into(), instead, enough: Enough::Never }
 }
 
-/// A person may say yes; there is no queue for that yet, so the owner makes the call themselves.
-fn review(reason: impl Into<String>, tool: &ToolSpec) -> Said {
-    no(
-        Answer::Review,
-        reason,
-        format!("the owner can make this call: `regent tools call {} … --yes`", tool.id),
-    )
+/// A person is asked, whatever was granted.
+fn review(reason: impl Into<String>) -> Said {
+    Said { answer: Answer::Review, reason: reason.into(), instead: None, enough: Enough::Never }
+}
+
+/// A person is asked, unless a grant answers: for what can destroy something, only one that names the very values.
+fn review_unless_granted(reason: impl Into<String>, tier: Tier) -> Said {
+    let enough = match tier {
+        Tier::ReadOnly | Tier::WriteSafe => Enough::Covered,
+        Tier::WriteDestructive => Enough::Pinned,
+        Tier::Admin => Enough::Never,
+    };
+    Said { enough, ..review(reason) }
 }
 
 fn registered(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
@@ -133,10 +139,10 @@ fn caller(facts: &Facts<'_>) -> Caller {
     Caller { trust: facts.trust, known: facts.principal.entity().is_some(), owner_directly: facts.directly() }
 }
 
-fn spoken(verdict: Verdict, otherwise: String, tool: &ToolSpec, trust: Trust) -> Said {
+fn spoken(verdict: Verdict, otherwise: String, tier: Tier, trust: Trust) -> Said {
     match verdict {
         Verdict::Execute => yes(otherwise),
-        Verdict::Review(why) => review(why.to_string(), tool),
+        Verdict::Review(why) => review_unless_granted(why.to_string(), tier),
         Verdict::Deny(why) => {
             let most = Tier::ALL.into_iter().rfind(|tier| tier.needs() <= trust && *tier != Tier::Admin);
             deny(why.to_string(), format!("a tool of tier {}", most.unwrap_or(Tier::ReadOnly)))
@@ -147,12 +153,12 @@ fn spoken(verdict: Verdict, otherwise: String, tool: &ToolSpec, trust: Trust) ->
 fn trust(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
     let tier = facts.tier(tool);
     let enough = format!("trust {} is enough for {tier}", facts.trust);
-    spoken(policy::tier::trust(caller(facts), tier), enough, tool, facts.trust)
+    spoken(policy::tier::trust(caller(facts), tier), enough, tier, facts.trust)
 }
 
 fn tier(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
     let tier = facts.tier(tool);
-    spoken(policy::tier::tier(caller(facts), tier), format!("{tier} asks nobody"), tool, facts.trust)
+    spoken(policy::tier::tier(caller(facts), tier), format!("{tier} asks nobody"), tier, facts.trust)
 }
 
 /// The chain's policy, the tool's own mode, and what may still be used up.
@@ -164,14 +170,20 @@ fn vpol(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
         let instead = format!("the owner can raise it: `{}` in the settings", exhausted.setting());
         return deny(exhausted.to_string(), instead);
     }
-    if vpol.reviews(facts.tier(tool)) {
-        let does = if vpol.mode == Mode::Strict { "wants the owner asked" } else { "intercepts" };
-        return review(format!("{} {does} above {}", vpol.name, vpol.up_to), tool);
+    let tier = facts.tier(tool);
+    if vpol.reviews(tier) {
+        let above = format!("above {}", vpol.up_to);
+        return match vpol.mode {
+            Mode::Strict => review(format!("{} wants the owner asked {above}", vpol.name)),
+            _ => review_unless_granted(format!("{} intercepts {above}", vpol.name), tier),
+        };
     }
     match tool.validation_mode {
         ValidationMode::Monitor => yes(format!("{} ({}) lets it pass", vpol.name, vpol.mode.name())),
-        ValidationMode::Intercept => review("the tool's own mode is intercept: a person looks first", tool),
-        ValidationMode::Strict => review("the tool's own mode is strict: the owner is asked each time", tool),
+        ValidationMode::Intercept => {
+            review_unless_granted("the tool's own mode is intercept: a person looks first", tier)
+        }
+        ValidationMode::Strict => review("the tool's own mode is strict: the owner is asked each time"),
     }
 }
 
@@ -203,11 +215,9 @@ fn prime_directives(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
             yes("it only reads, and nothing leaves that the owner did not write; no directives are built yet")
         }
         Reach::Origin | Reach::Outside => {
-            review("no directives are built yet, so a person looks at what leaves", tool)
+            review("no directives are built yet, so a person looks at what leaves")
         }
-        Reach::House => {
-            review("no directives are built yet, so a person looks at what changes the house", tool)
-        }
+        Reach::House => review("no directives are built yet, so a person looks at what changes the house"),
     }
 }
 
@@ -233,8 +243,13 @@ fn provenance(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
         None => yes("every sink stands word for word in the owner's request"),
         Some(sink) => {
             let reason = format!("a model chose `{sink}`, and the owner's request does not name it");
-            let instead = format!("a value of `{sink}` that the owner wrote, or a question to the owner");
-            no(Answer::Review, reason, instead)
+            // What stays in the workspace, and can be taken back, may be granted by its place; of anything else a grant
+            // has to name the value.
+            let tier = facts.tier(tool);
+            let contained = tool.reach == Reach::Workspace && tier <= Tier::WriteSafe;
+            let enough = if contained { Enough::Covered } else { Enough::Pinned };
+            let instead = Some(format!("a value of `{sink}` that the owner wrote"));
+            Said { instead, enough, ..review(reason) }
         }
     }
 }
@@ -248,12 +263,12 @@ fn level(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
         return yes("the owner does it with their own hand");
     }
     if tool.execution_mode == ExecutionMode::Review {
-        return review(format!("{} is registered to be reviewed", tool.id), tool);
+        return review_unless_granted(format!("{} is registered to be reviewed", tool.id), facts.tier(tool));
     }
     let number = tool.level as u8;
     match tool.level {
         Level::ReviewAll | Level::Sampled => {
-            review(format!("level {number}: a person looks before it runs"), tool)
+            review_unless_granted(format!("level {number}: a person looks before it runs"), facts.tier(tool))
         }
         Level::ReviewedAfter | Level::SpotChecked | Level::Autonomous => {
             yes(format!("level {number}: it has earned running unasked"))

@@ -5,7 +5,7 @@
 //! where a model could have been talked into something.
 //!
 //! INVARIANT (layers-only-restrict): a layer more, or a fact that is stricter, never allows more. A person's yes
-//! turns `review` into `execute` and never anything else.
+//! turns `review` into `execute` and never anything else; so does a grant, where the layer that asks takes one.
 
 mod layers;
 pub(crate) mod own_words;
@@ -13,19 +13,21 @@ pub(crate) mod own_words;
 use std::fmt;
 
 use domain::call::{Call, Chooser};
+use domain::id::{ApprovalId, GrantId};
 use domain::principal::Principal;
 use domain::source::Text;
-use domain::{Tier, Trust};
+use domain::{Digest, Tier, Trust};
 use policy::vpol::Vpol;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Switch;
 use crate::budget::Exhausted;
+use crate::grant::{self, Enough, Granted};
 use crate::tool::ToolSpec;
 
 /// The number of this code and of what it asks in `policy`. A test (`the_deciding_code_is_what_its_number_says`) fails
 /// when that changes; raise the number if anything can be decided differently.
-pub const RULES: u32 = 2;
+pub const RULES: u32 = 3;
 
 /// Ordered: a later one is stricter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -70,13 +72,24 @@ pub struct Decision {
     /// Whether the owner has said yes to this very call.
     #[serde(default)]
     pub confirmed: bool,
+    /// The grant that answered for a person, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<GrantId>,
+}
+
+/// A person's yes to one exact call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leave {
+    pub approval: ApprovalId,
+    /// The fingerprint of the call that it is for.
+    pub to: Digest,
 }
 
 impl Decision {
-    fn of(words: Vec<Word>, confirmed: bool) -> Self {
+    fn of(words: Vec<Word>, confirmed: bool, grant: Option<GrantId>) -> Self {
         let strictest = words.iter().map(|word| word.answer).max().unwrap_or(Answer::Deny);
         let answer = if confirmed && strictest == Answer::Review { Answer::Execute } else { strictest };
-        Self { answer, words, confirmed }
+        Self { answer, words, confirmed, grant }
     }
 
     /// The first of the strictest words: what a person is told. Where they have said yes, it is what they were asked.
@@ -142,6 +155,13 @@ pub struct Facts<'a> {
     pub leaks: Option<&'a str>,
     /// What the chain began with.
     pub request: &'a Text,
+    pub session: &'a str,
+    /// Grants that hold at this moment, whatever they are for.
+    pub grants: &'a [Granted],
+    /// What this very call is told from every other by; nothing where nobody needs to.
+    pub fingerprint: Option<Digest>,
+    /// A person's yes, if one was brought along.
+    pub leave: Option<Leave>,
 }
 
 impl Facts<'_> {
@@ -151,7 +171,16 @@ impl Facts<'_> {
     }
 
     fn confirmed(&self) -> bool {
-        self.principal.is_owner() && self.call.chosen_by == Chooser::Owner { confirmed: true }
+        let by_hand = self.principal.is_owner() && self.call.chosen_by == Chooser::Owner { confirmed: true };
+        by_hand || self.leave.is_some_and(|leave| Some(leave.to) == self.fingerprint)
+    }
+
+    /// The grant that is worth most for this call.
+    fn grant(&self, tool: &ToolSpec) -> Option<(&Granted, Enough)> {
+        let principal = self.principal.to_string();
+        let caller = grant::Caller { principal: &principal, agent: self.agent, session: self.session };
+        let worth = |granted| Granted::worth(granted, self.call, tool, caller).map(|worth| (granted, worth));
+        self.grants.iter().filter_map(worth).max_by_key(|(_, worth)| *worth)
     }
 
     /// The call's own tier, and never less than the tool's.
@@ -173,13 +202,23 @@ fn decide_by(asked: &[(Layer, layers::Ask)], facts: &Facts<'_>) -> Decision {
             reason: format!("there is no tool `{}`", facts.call.tool),
             instead: Some("one of the tools that are there: `regent tools list`".into()),
         };
-        return Decision::of(vec![word], false);
+        return Decision::of(vec![word], false, None);
     };
+    let grant = facts.grant(tool);
+    let mut used = None;
     let words = asked.iter().map(|(layer, ask)| {
-        let layers::Said { answer, reason, instead } = ask(facts, tool);
-        Word { layer: *layer, answer, reason, instead }
+        let layers::Said { answer, reason, instead, enough } = ask(facts, tool);
+        match grant {
+            Some((granted, worth)) if answer == Answer::Review && worth >= enough => {
+                used = Some(granted.id);
+                let reason = format!("{reason}; granted by {}", granted.id);
+                Word { layer: *layer, answer: Answer::Execute, reason, instead: None }
+            }
+            _ => Word { layer: *layer, answer, reason, instead },
+        }
     });
-    Decision::of(words.collect(), facts.confirmed())
+    let words = words.collect();
+    Decision::of(words, facts.confirmed(), used)
 }
 
 /// A glob over names: `*` stands for any run of characters. Linear in the name for every star.

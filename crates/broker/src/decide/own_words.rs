@@ -19,7 +19,7 @@ pub(crate) fn of(request: &Text) -> &str {
 
 /// The first sink that does not stand in these words. Sinks are the declared ones; where nothing is declared of what
 /// leaves, every argument is one.
-pub(super) fn unexplained_sink<'a>(tool: &'a ToolSpec, args: &'a Value, words: &str) -> Option<&'a str> {
+pub(crate) fn unexplained_sink<'a>(tool: &'a ToolSpec, args: &'a Value, words: &str) -> Option<&'a str> {
     let declared = !tool.sinks.is_empty() || tool.reach != Reach::Outside;
     if !args.is_object() {
         return Some(WHOLE);
@@ -33,7 +33,7 @@ pub(super) fn unexplained_sink<'a>(tool: &'a ToolSpec, args: &'a Value, words: &
 }
 
 /// The first argument, sink or not, that does not stand in these words.
-pub(super) fn unexplained_argument<'a>(tool: &'a ToolSpec, args: &'a Value, words: &str) -> Option<&'a str> {
+pub(crate) fn unexplained_argument<'a>(tool: &'a ToolSpec, args: &'a Value, words: &str) -> Option<&'a str> {
     let schema = &tool.input_schema;
     let Value::Object(args) = args else {
         return (!explains(words, args, schema)).then_some(WHOLE);

@@ -247,12 +247,8 @@ impl Stage {
     }
 
     fn ask(&self, call: Call, asker: &Asker<'_>) -> Said {
-        let moment = Moment {
-            switches: &Switches::default(),
-            limits: &Limits::default(),
-            accounts: &self.accounts,
-            standing: &Standing::default(),
-        };
+        let (switches, limits, standing) = (Switches::default(), Limits::default(), Standing::default());
+        let moment = Moment::plain(&switches, &limits, &self.accounts, &standing);
         match self.broker.authorize(call, asker, &moment) {
             Ok(ruled) => {
                 let decision = ruled.decision();

@@ -180,12 +180,8 @@ impl World {
             request: &request,
             salt: &salt,
         };
-        let moment = Moment {
-            switches: &Switches::default(),
-            limits: &self.limits,
-            accounts: &accounts(),
-            standing: &self.standing,
-        };
+        let (switches, accounts) = (Switches::default(), accounts());
+        let moment = Moment::plain(&switches, &self.limits, &accounts, &self.standing);
         self.broker.authorize(call, &asker, &moment).unwrap()
     }
 

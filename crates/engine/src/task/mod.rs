@@ -6,9 +6,12 @@ mod meta;
 mod solver;
 mod step;
 
+use std::collections::BTreeMap;
+
+use domain::approval::Answer;
 use domain::ask::{Action, Ask, Perception};
 use domain::call::{Call, Chooser, Failure, Outcome, ToolId};
-use domain::id::{CallId, Id, ReasonId, TaskId};
+use domain::id::{ApprovalId, CallId, Id, ReasonId, TaskId};
 use domain::source::Text;
 use domain::task::{Cause, Directive, FinalResult, Plan, Status, TaskSpec};
 use domain::{Tags, Time, Trust};
@@ -21,6 +24,9 @@ pub use step::{Effect, Input, Message, NewReason, Opening, Role, Ruling, Step, U
 /// The tool that hands the answer back to whoever asked.
 pub const DELIVER: &str = "deliver";
 
+const AFTER_NO: &str = "something else, or the same with a better reason";
+const AFTER_SILENCE: &str = "ask again, if it is still wanted";
+
 /// A task as far as its journal tells. Everything in it follows from the inputs.
 #[derive(Clone, Debug)]
 pub struct Task {
@@ -30,6 +36,10 @@ pub struct Task {
     opened_at: Time,
     /// Effects whose answer has not come yet. Whoever takes the task over starts them again.
     open: Vec<Effect>,
+    /// Open calls that a person is asked about. They are not started again before there is an answer.
+    waiting: BTreeMap<CallId, ApprovalId>,
+    /// Open calls that a person has said yes to: what the yes is looked up by when authority is asked again.
+    allowed: BTreeMap<CallId, ApprovalId>,
     spec: Option<TaskSpec>,
     plan: Option<Plan>,
     work: Vec<Work>,
@@ -56,6 +66,8 @@ impl Task {
             steps: 0,
             opened_at: now,
             open: Vec::new(),
+            waiting: BTreeMap::new(),
+            allowed: BTreeMap::new(),
             spec: None,
             plan: None,
             work: Vec::new(),
@@ -92,11 +104,12 @@ impl Task {
         let mut step = self.begin(input.clone(), now);
         match input {
             Input::Opened(_) => {}
-            Input::TakenOver => step.effects.clone_from(&self.open),
+            Input::TakenOver => step.effects = self.unanswered(),
             Input::Perceived(perception) => self.perceived(perception, &mut step),
             Input::Planned(plan) => self.planned(plan, &mut step),
             Input::Acted { subtask, action } => self.acted(subtask, action, &mut step),
             Input::Ruled { call, ruling } => self.ruled(call, ruling, &mut step),
+            Input::Answered { call, answer } => self.answered(call, answer, &mut step),
             Input::Returned { call, outcome } => self.returned(call, outcome, &mut step),
         }
         Ok(step)
@@ -126,7 +139,10 @@ impl Task {
             Input::Acted { subtask, .. } => {
                 self.asked(|ask| matches!(ask, Ask::Act { number, .. } if number == subtask))
             }
-            Input::Ruled { call, .. } | Input::Returned { call, .. } => self.open_call(*call).is_some(),
+            Input::Ruled { call, .. } | Input::Returned { call, .. } => {
+                self.open_call(*call).is_some() && !self.waiting.contains_key(call)
+            }
+            Input::Answered { call, .. } => self.waiting.contains_key(call),
         };
         if expected { Ok(()) } else { Err(Unexpected::NobodyAsked(input.name())) }
     }
@@ -151,7 +167,16 @@ impl Task {
         self.open.retain(|open| !matches!(open, Effect::Ask(ask) if of(ask)));
     }
 
+    /// What is open and does not wait for a person.
+    fn unanswered(&self) -> Vec<Effect> {
+        let waits =
+            |effect: &&Effect| matches!(effect, Effect::Call(call) if self.waiting.contains_key(&call.id));
+        self.open.iter().filter(|effect| !waits(effect)).cloned().collect()
+    }
+
     fn close_call(&mut self, id: CallId) {
+        self.waiting.remove(&id);
+        self.allowed.remove(&id);
         self.open.retain(|open| !matches!(open, Effect::Call(call) if call.id == id));
     }
 
@@ -195,7 +220,7 @@ impl Task {
             Action::Call { tool, args, chosen_by } => {
                 let intent = self.intent_of(subtask);
                 let reason = self.reason("call", self.plan_reason, intent, step);
-                self.call(Some(subtask), tool, args, chosen_by, reason, step);
+                let _id = self.call(Some(subtask), tool, args, chosen_by, reason, step);
             }
         }
     }
@@ -208,17 +233,25 @@ impl Task {
         chosen_by: Chooser,
         reason: ReasonId,
         step: &mut Step,
-    ) {
+    ) -> CallId {
         let ordinal = u32::try_from(step.effects.len()).unwrap_or(u32::MAX);
         let id = Id::derived(self.opening.task, step.n, ordinal);
         let tags = self.opening.tags.because(reason);
         let call = Call { id, tool, args, task: self.opening.task, subtask, chosen_by, tags };
         self.start(step, Effect::Call(call));
+        id
     }
 
     fn ruled(&mut self, id: CallId, ruling: Ruling, step: &mut Step) {
-        if ruling == Ruling::Execute {
-            return;
+        match ruling {
+            Ruling::Execute => return,
+            // One that is asked about again waits for the new answer; the old one was not for this.
+            Ruling::Review { approval } => {
+                self.allowed.remove(&id);
+                self.waiting.insert(id, approval);
+                return;
+            }
+            Ruling::Refused { .. } | Ruling::Denied { .. } | Ruling::Exhausted { .. } => {}
         }
         let Some(call) = self.open_call(id).cloned() else { return };
         self.close_call(id);
@@ -230,7 +263,45 @@ impl Task {
                 self.observe(subtask, &call, Err(Failure::refused(why, instead)), step)
             }
             (Some(_), Ruling::Exhausted { why }) => self.abandon(Cause::Exhausted, why, step),
-            (Some(_), Ruling::Execute) => {}
+            (Some(_), Ruling::Execute | Ruling::Review { .. }) => {}
+        }
+    }
+
+    /// A yes lets the call be asked for again, with the yes; anything else ends it, and the attempt is told.
+    fn answered(&mut self, id: CallId, answer: Answer, step: &mut Step) {
+        let (Some(call), Some(approval)) = (self.open_call(id).cloned(), self.waiting.remove(&id)) else {
+            return;
+        };
+        if self.result.is_some() {
+            return self.close_call(id); // the task was ended while somebody was asked
+        }
+        let refused = match answer {
+            Answer::Approved => {
+                self.allowed.insert(id, approval);
+                step.effects.push(Effect::Call(call));
+                return;
+            }
+            // What runs is another call, which the owner has written; who asked for it is told by its arguments.
+            Answer::Modified { args } => {
+                self.close_call(id);
+                let chosen_by = Chooser::Owner { confirmed: false };
+                let new = self.call(call.subtask, call.tool, args, chosen_by, call.tags.reason, step);
+                self.allowed.insert(new, approval);
+                return;
+            }
+            Answer::Rejected { reason } if reason.is_empty() => ("the owner said no".to_owned(), AFTER_NO),
+            Answer::Rejected { reason } => (format!("the owner said no: {reason}"), AFTER_NO),
+            Answer::Expired => {
+                ("nobody answered in time; that is neither yes nor no".to_owned(), AFTER_SILENCE)
+            }
+        };
+        self.close_call(id);
+        match call.subtask {
+            None => self.end = Some(End::Undelivered),
+            Some(subtask) => {
+                let (why, instead) = refused;
+                self.observe(subtask, &call, Err(Failure::refused(why, vec![instead.to_owned()])), step);
+            }
         }
     }
 
@@ -280,7 +351,9 @@ impl Task {
         let args = serde_json::json!({ "result": result });
         self.result = Some(result);
         match DELIVER.parse() {
-            Ok(tool) => self.call(None, tool, args, Chooser::Rule, reason, step),
+            Ok(tool) => {
+                let _id = self.call(None, tool, args, Chooser::Rule, reason, step);
+            }
             Err(_not_an_id) => self.end = Some(End::Undelivered),
         }
     }
@@ -336,6 +409,18 @@ impl Task {
         self.result.as_ref()
     }
 
+    /// What a person is asked about.
+    #[must_use]
+    pub const fn waiting(&self) -> &BTreeMap<CallId, ApprovalId> {
+        &self.waiting
+    }
+
+    /// The question that a person has said yes to, for this call.
+    #[must_use]
+    pub fn allowed(&self, call: CallId) -> Option<ApprovalId> {
+        self.allowed.get(&call).copied()
+    }
+
     /// What has been started and has not come back.
     #[must_use]
     pub fn pending(&self) -> &[Effect] {
@@ -345,6 +430,7 @@ impl Task {
     #[must_use]
     pub fn status(&self) -> Status {
         match (&self.result, self.end) {
+            (None, None) if !self.open.is_empty() && self.open.len() == self.waiting.len() => Status::Waiting,
             (_, None) => Status::Running,
             (Some(result), Some(End::Delivered)) if result.directive != Directive::Abandon => Status::Done,
             (_, Some(End::Delivered | End::Undelivered)) => Status::Stopped,

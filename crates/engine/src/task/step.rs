@@ -1,8 +1,9 @@
 //! What goes into the machine, what comes out, and what of it is journalled.
 
+use domain::approval::Answer;
 use domain::ask::{Action, Ask, Perception};
 use domain::call::{Call, Outcome};
-use domain::id::{CallId, ReasonId, TaskId};
+use domain::id::{ApprovalId, CallId, ReasonId, TaskId};
 use domain::principal::Principal;
 use domain::source::Text;
 use domain::task::Plan;
@@ -40,6 +41,11 @@ pub enum Input {
         call: CallId,
         ruling: Ruling,
     },
+    /// What a person said about a call that waited for them.
+    Answered {
+        call: CallId,
+        answer: Answer,
+    },
     Returned {
         call: CallId,
         outcome: Outcome,
@@ -57,6 +63,7 @@ impl Input {
             Self::Planned(_) => "planned",
             Self::Acted { .. } => "acted",
             Self::Ruled { .. } => "ruled",
+            Self::Answered { .. } => "answered",
             Self::Returned { .. } => "returned",
             Self::TakenOver => "taken over",
         }
@@ -67,6 +74,10 @@ impl Input {
 #[serde(rename_all = "snake_case")]
 pub enum Ruling {
     Execute,
+    /// A person is asked, and the call waits for them.
+    Review {
+        approval: ApprovalId,
+    },
     /// As journals of the first rules have it: the subtask ends.
     Refused {
         why: String,
@@ -82,7 +93,7 @@ pub enum Ruling {
     },
 }
 
-/// What the outside world is to do. Models and tools; people and memory come later.
+/// What the outside world is to do. Models and tools; memory comes later. People are asked where authority wants them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {

@@ -12,7 +12,7 @@ use domain::task::Status;
 use serde_json::Value;
 
 use super::walk::Link;
-use crate::records::{Access, AgentTask, CallStatus, Duty, Event, TaskStep, ToolCall};
+use crate::records::{Access, AgentTask, Approval, CallStatus, Duty, Event, Grant, TaskStep, ToolCall};
 
 /// Something that is recorded in one place and not in the other.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,7 +26,7 @@ pub enum Gap {
 }
 
 /// Kinds of entries that a row must stand for, and what of their detail the row repeats.
-const EFFECTS: [(&str, &[&str]); 10] = [
+const EFFECTS: [(&str, &[&str]); 19] = [
     ("event.received", &["body", "sender", "place"]),
     ("event.sent", &["body", "answers"]),
     ("admission.decided", &["effect", "principal", "decision"]),
@@ -37,6 +37,15 @@ const EFFECTS: [(&str, &[&str]); 10] = [
     ("call.unknown", &["tool", "task", "output", "duration_ms"]),
     ("task.opened", &["event"]),
     ("task.ended", &["status", "directive", "steps"]),
+    ("approval.requested", &["call", "question", "fingerprint"]),
+    ("approval.approved", &["leave"]),
+    ("approval.modified", &["leave"]),
+    ("approval.rejected", &["leave"]),
+    ("approval.expired", &["leave"]),
+    ("approval.used", &["leave"]),
+    ("approval.voided", &["leave"]),
+    ("grant.created", &["tool", "terms", "expires_at"]),
+    ("grant.revoked", &["tool"]),
 ];
 
 struct Said {
@@ -106,12 +115,37 @@ impl Ledgers {
         let ToolCall { id, tool_id, task_id, input, output, decision, duration_ms, status, .. } = call;
         let asked = serde_json::json!([tool_id, task_id, input, decision]);
         let came_of_it = serde_json::json!([tool_id, task_id, output, duration_ms]);
-        self.expect(if *status == CallStatus::Refused { "call.refused" } else { "call.started" }, id, &asked);
         match status {
-            CallStatus::Refused | CallStatus::Started => {}
+            // Nothing has come of it yet; the question has an entry of its own.
+            CallStatus::Waiting => return,
+            CallStatus::Refused => self.expect("call.refused", id, &asked),
+            _ => self.expect("call.started", id, &asked),
+        };
+        match status {
+            CallStatus::Refused | CallStatus::Waiting | CallStatus::Started => {}
             CallStatus::Finished | CallStatus::Failed | CallStatus::Unknown => {
                 self.expect(&format!("call.{}", status.name()), id, &came_of_it);
             }
+        }
+    }
+
+    pub fn approval(&mut self, approval: &Approval) {
+        let Approval { id, call_id, question, fingerprint, status, leave, fate, .. } = approval;
+        self.expect("approval.requested", id, &serde_json::json!([call_id, question, fingerprint]));
+        let leave = serde_json::json!([leave]);
+        if !status.is_open() {
+            self.expect(&format!("approval.{}", status.name()), id, &leave);
+        }
+        if let Some(fate) = fate {
+            self.expect(&format!("approval.{}", fate.name()), id, &leave);
+        }
+    }
+
+    pub fn grant(&mut self, grant: &Grant) {
+        let Grant { id, tool_id, terms, expires_at, revoked_at, .. } = grant;
+        self.expect("grant.created", id, &serde_json::json!([tool_id, terms, expires_at]));
+        if revoked_at.is_some() {
+            self.expect("grant.revoked", id, &serde_json::json!([tool_id]));
         }
     }
 

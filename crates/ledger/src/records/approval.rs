@@ -73,3 +73,30 @@ record! {
         stamp: String,
     }
 }
+
+impl Approval {
+    /// The stamp of a new question.
+    #[must_use]
+    pub fn first_stamp(id: ApprovalId) -> String {
+        format!("{id}/0")
+    }
+
+    /// The stamp after the next act.
+    #[must_use]
+    pub fn next_stamp(&self) -> String {
+        let acts = self.stamp.rsplit_once('/').and_then(|(_, acts)| acts.parse::<u64>().ok());
+        format!("{}/{}", self.id, acts.map_or(1, |acts| acts.saturating_add(1)))
+    }
+
+    /// Whether somebody can still answer it.
+    #[must_use]
+    pub fn is_open(&self, now: Time) -> bool {
+        self.status.is_open() && now < self.timeout_at
+    }
+
+    /// The call that may run with it, if it was not used yet.
+    #[must_use]
+    pub fn unspent(&self) -> Option<Digest> {
+        self.leave.filter(|_| self.status.is_leave() && self.fate.is_none())
+    }
+}

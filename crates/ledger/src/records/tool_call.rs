@@ -9,8 +9,10 @@ use crate::value::{Cell, Kind, Ratio, Value, words};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
-    /// Authority said no, or wants a person's word; it never ran.
+    /// Authority said no, or a person did; it never ran.
     Refused,
+    /// A person is asked; it has not run.
+    Waiting,
     /// Journalled; from here on the effect may have happened.
     Started,
     Finished,
@@ -25,6 +27,7 @@ impl CallStatus {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Refused => "refused",
+            Self::Waiting => "waiting",
             Self::Started => "started",
             Self::Finished => "finished",
             Self::Failed => "failed",

@@ -7,7 +7,8 @@ use crate::chain::{Exported, Gap, Ledgers, Link, Pinned, StreamVerdict, Tip, Ver
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
 use crate::records::{
-    Access, AgentTask, AuditEntry, AuditHead, AuditPlace, Checkpoint, Commit, Duty, Event, TaskStep, ToolCall,
+    Access, AgentTask, Approval, AuditEntry, AuditHead, AuditPlace, Checkpoint, Commit, Duty, Event, Grant,
+    TaskStep, ToolCall,
 };
 use crate::store::{Snapshot, StoreError};
 use crate::table::Record;
@@ -381,6 +382,8 @@ async fn compare(snapshot: &mut dyn Snapshot, mut ledgers: Ledgers) -> Result<Ve
     each::<TaskStep>(snapshot, "seq", |step| ledgers.step(step)).await?;
     each::<AgentTask>(snapshot, "task_id", |task| ledgers.task(task)).await?;
     each::<Duty>(snapshot, "name", |duty| ledgers.duty(duty)).await?;
+    each::<Approval>(snapshot, "id", |approval| ledgers.approval(approval)).await?;
+    each::<Grant>(snapshot, "id", |grant| ledgers.grant(grant)).await?;
     Ok(ledgers.finish())
 }
 

@@ -100,6 +100,10 @@ fn layers(world: &World) -> Vec<Duration> {
             exhausted: None,
             leaks: None,
             request: &request,
+            session: "s",
+            grants: &[],
+            fingerprint: None,
+            leave: None,
         };
         black_box(timed(&mut times, || decide(black_box(&facts))));
     }
@@ -143,6 +147,10 @@ fn facts_of<'a>(
         exhausted: None,
         leaks: None,
         request: &world.request,
+        session: "s",
+        grants: &[],
+        fingerprint: None,
+        leave: None,
     }
 }
 

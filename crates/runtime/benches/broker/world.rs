@@ -185,7 +185,7 @@ impl World {
     }
 
     pub(crate) fn moment<'a>(&'a self, accounts: &'a Accounts, standing: &'a Standing) -> Moment<'a> {
-        Moment { switches: &self.switches, limits: &self.limits, accounts, standing }
+        Moment::plain(&self.switches, &self.limits, accounts, standing)
     }
 
     /// The n-th call of a task, with arguments of its own.

@@ -1,13 +1,25 @@
 //! What waits for a person, and what they say about it.
 
+use std::sync::Arc;
+
+use broker::question::{Question, Typed};
+use broker::{Decided, MadeFrom, ToolSpec};
 use domain::approval::{Fate, Lasting, Status};
+use domain::call::Chooser;
 use domain::id::{ApprovalId, CallId, GrantId, TaskId};
-use domain::{Digest, Time};
+use domain::limits::COVERAGE;
+use domain::{Digest, Time, canonical};
+use ledger::records::{Approval, ApprovalCode, Blob, Salt};
+use ledger::{Batch, CommitError, Found, Refusal};
+use policy::vpol::Vpol;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::App;
-use crate::problem::Problem;
+use crate::pipeline::approve::{self, APPROVALS, Verdict};
+use crate::pipeline::{self, Desk};
+use crate::problem::{Code, Problem};
+use crate::toolbox::Toolbox;
 
 /// One question, as it stands.
 #[derive(Clone, Debug, Serialize)]
@@ -29,7 +41,7 @@ pub struct ApprovalView {
     /// The reason that was given with the answer.
     pub said: Option<String>,
     /// What was asked; nothing if it was erased.
-    pub question: Option<broker::question::Question>,
+    pub question: Option<Question>,
     /// Alike questions have the same.
     pub shape: Digest,
     pub grant: Option<GrantId>,
@@ -73,50 +85,312 @@ pub struct CodeView {
     pub until: Time,
 }
 
+/// Who answers at a terminal. Nobody else can yet: they come with the access policies.
+const OWNER: &str = "owner";
+
 impl App {
     /// What waits for a person, next to expire first.
     ///
     /// # Errors
     /// If the ledger fails.
     pub async fn approvals(&self) -> Result<Vec<ApprovalView>, Problem> {
-        Err(Problem::internal("not yet"))
+        let desk = self.desk().await?;
+        let mut views = Vec::new();
+        for asked in desk.ledger.open_approvals().await? {
+            let asked = approve::expired(&desk, asked).await?;
+            if asked.status.is_open() {
+                views.push(self.view(&desk, asked).await?);
+            }
+        }
+        Ok(views)
     }
 
     /// # Errors
     /// If there is no such question, or the ledger fails.
-    pub async fn approval(&self, _id: &str) -> Result<ApprovalView, Problem> {
-        Err(Problem::internal("not yet"))
+    pub async fn approval(&self, id: &str) -> Result<ApprovalView, Problem> {
+        let desk = self.desk().await?;
+        let asked = approve::expired(&desk, self.asked(id).await?).await?;
+        self.view(&desk, asked).await
     }
 
     /// The open questions of one task, oldest first.
     ///
     /// # Errors
     /// If the ledger fails.
-    pub async fn questions_of(&self, _task: TaskId) -> Result<Vec<ApprovalView>, Problem> {
-        Err(Problem::internal("not yet"))
+    pub async fn questions_of(&self, task: TaskId) -> Result<Vec<ApprovalView>, Problem> {
+        let desk = self.desk().await?;
+        let mut views = Vec::new();
+        for asked in desk.ledger.approvals_of(task).await? {
+            if asked.is_open(desk.now()) {
+                views.push(self.view(&desk, asked).await?);
+            }
+        }
+        Ok(views)
     }
 
     /// Answers a question. Of several who answer at once one wins; the others are told who, and how.
     ///
     /// # Errors
     /// If there is no such question, it is not open any more, the answer does not fit it, or the ledger fails.
-    pub async fn resolve(&self, _id: &str, _act: Act, _via: &'static str) -> Result<ApprovalView, Problem> {
-        Err(Problem::internal("not yet"))
+    pub async fn resolve(&self, id: &str, act: Act, via: &'static str) -> Result<ApprovalView, Problem> {
+        let desk = self.desk().await?;
+        let asked = approve::expired(&desk, self.asked(id).await?).await?;
+        if !asked.status.is_open() {
+            return Err(self.answered(&asked).await?);
+        }
+        let over = desk.ledger.task(asked.task_id).await?.is_some_and(|task| task.status.is_over());
+        if over {
+            let what =
+                format!("{} is over, so nothing waits for an answer", self.short(asked.task_id).await?);
+            return Err(Problem::new(Code::ANSWERED, what).safe("nothing was done"));
+        }
+        let mut batch = desk.batch();
+        let answered = self.act(&desk, &asked, act, via, &mut batch).await?;
+        // Whoever still has a code for it has a code for nothing.
+        batch.erase::<ApprovalCode, _>("approval", &[asked.id]);
+        match desk.ledger.commit(batch).await {
+            Ok(_) => self.view(&desk, answered).await,
+            Err(CommitError::Refused(Refusal::Gone { table: APPROVALS, .. })) => {
+                Err(self.answered(&self.asked(&asked.id.to_string()).await?).await?)
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
-    /// A number and a one-time code to answer from elsewhere.
-    ///
-    /// # Errors
-    /// If there is no such question, it is not open any more, or the ledger fails.
-    pub async fn approval_code(&self, _id: &str) -> Result<CodeView, Problem> {
-        Err(Problem::internal("not yet"))
+    /// What an act comes to; nothing of it is written yet.
+    async fn act(
+        &self,
+        desk: &Desk,
+        asked: &Approval,
+        act: Act,
+        via: &'static str,
+        batch: &mut Batch,
+    ) -> Result<Approval, Problem> {
+        let now = desk.now();
+        let verdict = |status| Verdict { status, leave: None, said: None, by: OWNER, via, grant: None };
+        let erased = || Problem::new(Code::ERASED, "what was asked was erased, so nobody can answer it");
+        let question = pipeline::question(&desk.ledger, asked).await?.ok_or_else(erased)?;
+        let salt = self.salt_of_chain(desk, asked).await?;
+        Ok(match act {
+            Act::Approve { lasting, typed } => {
+                has_typed(question.typed.as_ref(), typed.as_deref())?;
+                let grant = match lasting {
+                    Lasting::Once => None,
+                    lasting => {
+                        let terms = question.offer.ok_or_else(not_offered)?;
+                        let (id, until) = (desk.id(), approve::lasts(lasting, now));
+                        approve::grant(id, &terms, until, Some(asked.id), &salt, now, batch)?;
+                        Some(id)
+                    }
+                };
+                let leave = Some(asked.fingerprint);
+                approve::answer(asked, &Verdict { leave, grant, ..verdict(Status::Approved) }, now, batch)
+            }
+            Act::Reject { reason } => {
+                self.no_secret(|secrets| secrets.found_in_text(&reason).map(str::to_owned))?;
+                let said = (!reason.is_empty()).then(|| Blob::personal(reason.into_bytes(), &salt));
+                approve::answer(asked, &Verdict { said, ..verdict(Status::Rejected) }, now, batch)
+            }
+            Act::Modify { args, typed } => {
+                self.no_secret(|secrets| secrets.found_in(&args).map(str::to_owned))?;
+                if question.typed.as_ref().is_some_and(|value| same(question.args(), &args, &value.sink)) {
+                    has_typed(question.typed.as_ref(), typed.as_deref())?;
+                }
+                let body = canonical::bytes(&args).map_err(|error| unfit(asked, &error.to_string()))?;
+                let leave = Some(self.modified(desk, asked, &question, args, &salt).await?);
+                let said = Some(Blob::personal(body, &salt));
+                approve::answer(asked, &Verdict { leave, said, ..verdict(Status::Modified) }, now, batch)
+            }
+            Act::Escalate => {
+                let chain = self.parts.settings.approval_chain();
+                let at = chain.iter().position(|name| *name == asked.authority);
+                let Some(next) = at.and_then(|at| chain.get(at + 1)) else {
+                    let what = format!("nobody is above `{}`", asked.authority);
+                    return Err(Problem::new(Code::BAD_ANSWER, what)
+                        .safe("it is still open")
+                        .remedy("regent config set approvals.chain \"lea, owner\""));
+                };
+                approve::escalate(asked, next, self.parts.settings.approval_time(), now, batch)
+            }
+        })
     }
 
-    /// A reply as a channel brings it: `yes 3 K7Q2MX8P`, `no 3 K7Q2MX8P because`.
-    ///
-    /// # Errors
-    /// If it is no such reply, the code is wrong or used up, or the ledger fails.
-    pub async fn approval_reply(&self, _text: &str) -> Result<ApprovalView, Problem> {
-        Err(Problem::internal("not yet"))
+    /// The fingerprint of the same call with other arguments, as it will be asked about again.
+    async fn modified(
+        &self,
+        desk: &Desk,
+        asked: &Approval,
+        question: &Question,
+        args: Value,
+        salt: &Salt,
+    ) -> Result<Digest, Problem> {
+        let event = self.event_of(desk, asked).await?;
+        let (_, workspace) = self.as_asked(desk, &event).await?;
+        let without = self.parts.house.guarded();
+        let surface = Arc::new(super::tools::Unheard);
+        let toolbox = Toolbox::open(&desk.ledger, &workspace, &without, surface).await?;
+        toolbox.registry.accepts(&asked.tool_id, &args).map_err(|why| unfit(asked, &why))?;
+        let (_, made_from) = self.made_from(desk, question.decision).await?;
+        let mut made_from = made_from;
+        made_from.call.args = args;
+        made_from.call.chosen_by = Chooser::Owner { confirmed: false };
+        let authority = self.authority_over(toolbox.registry)?;
+        let looked = authority.broker(desk).look(&made_from.call).await;
+        made_from.change = looked.map(|looked| looked.change);
+        made_from.tool = authority.registry.digest(&asked.tool_id);
+        made_from.fingerprint(salt).map_err(Problem::internal)
     }
+
+    /// What a decision was made from, with the text of the request.
+    async fn made_from(&self, desk: &Desk, decision: Digest) -> Result<(String, MadeFrom), Problem> {
+        let gone = || Problem::new(Code::ERASED, "what the question was made from was erased");
+        let body = desk.ledger.body(&decision).await?.ok_or_else(gone)?;
+        let decided: Decided = serde_json::from_slice(&body).map_err(|error| {
+            Problem::new(Code::DATABASE_DAMAGED, format!("a decision is unreadable: {error}"))
+        })?;
+        let made_from = decided.made_from.ok_or_else(gone)?;
+        let request = desk.ledger.text(&made_from.request).await?.ok_or_else(gone)?;
+        Ok((request, made_from))
+    }
+
+    async fn event_of(&self, desk: &Desk, asked: &Approval) -> Result<ledger::records::Event, Problem> {
+        let gone = || Problem::new(Code::DATABASE_DAMAGED, "the task's event is gone");
+        let task = desk.ledger.task(asked.task_id).await?.ok_or_else(gone)?;
+        desk.ledger.event(task.payload).await?.ok_or_else(gone)
+    }
+
+    async fn salt_of_chain(&self, desk: &Desk, asked: &Approval) -> Result<Salt, Problem> {
+        let event = self.event_of(desk, asked).await?;
+        Ok(self.cast_of(desk, &event).await?.sender.salt)
+    }
+
+    fn no_secret(
+        &self,
+        found: impl FnOnce(&broker::secrets::Secrets) -> Option<String>,
+    ) -> Result<(), Problem> {
+        match found(&self.parts.host.secrets()?) {
+            None => Ok(()),
+            Some(name) => {
+                let what = format!("the value of the secret `{name}` stands in what you wrote");
+                Err(Problem::new(Code::SECRETS, what).safe("it is still open").remedy("regent explain R4030"))
+            }
+        }
+    }
+
+    async fn asked(&self, id: &str) -> Result<Approval, Problem> {
+        match self.find(id).await? {
+            Found::Approval(asked) => Ok(*asked),
+            _ => Err(Problem::new(Code::NO_SUCH_ID, format!("`{id}` is no approval"))
+                .remedy("regent approvals list")),
+        }
+    }
+
+    /// Somebody was quicker, or nobody was: who, how and when.
+    async fn answered(&self, asked: &Approval) -> Result<Problem, Problem> {
+        let short = self.short(asked.id).await?;
+        let when =
+            asked.resolved_at.map_or_else(String::new, |at| format!(", {}", at.date_time(self.zone())));
+        let who = asked.resolved_by.as_deref().unwrap_or("somebody");
+        let via = asked.resolved_via.as_deref().unwrap_or("elsewhere");
+        let what = match asked.status {
+            Status::Expired => format!("{short} has expired{when}; that is neither yes nor no"),
+            status => format!("{short} was {} by {who}, {via}{when}", status.name()),
+        };
+        Ok(Problem::new(Code::ANSWERED, what)
+            .safe("nothing was done")
+            .remedy(format!("regent approvals show {short}")))
+    }
+
+    async fn view(&self, desk: &Desk, asked: Approval) -> Result<ApprovalView, Problem> {
+        let question = pipeline::question(&desk.ledger, &asked).await?;
+        let offer = question.as_ref().and_then(|question| question.offer.as_ref());
+        let coverage = match offer {
+            Some(terms) if asked.status.is_open() => Some(self.coverage(desk, &asked, terms).await?),
+            _ => None,
+        };
+        let said = match (&asked.answer, asked.status) {
+            (Some(said), Status::Rejected) => desk.ledger.text(said).await?,
+            _ => None,
+        };
+        Ok(ApprovalView {
+            short: self.short(asked.id).await?,
+            task_short: self.short(asked.task_id).await?,
+            attended: self.is_driven(desk, asked.task_id).await?,
+            id: asked.id,
+            task: asked.task_id,
+            call: asked.call_id,
+            status: asked.status,
+            fate: asked.fate,
+            authority: asked.authority,
+            created_at: asked.created_at,
+            timeout_at: asked.timeout_at,
+            resolved_at: asked.resolved_at,
+            resolved_by: asked.resolved_by,
+            resolved_via: asked.resolved_via,
+            said,
+            question,
+            shape: asked.shape,
+            grant: asked.grant_id,
+            coverage,
+        })
+    }
+
+    /// What a grant would have covered of the last questions: each of them is decided again, as it was then, with the grant.
+    async fn coverage(
+        &self,
+        desk: &Desk,
+        asked: &Approval,
+        terms: &broker::grant::Terms,
+    ) -> Result<Coverage, Problem> {
+        let mut coverage = Coverage { covered: 0, of: 0 };
+        let last = desk.ledger.last_approvals(COVERAGE + 1).await?;
+        for before in last.iter().filter(|before| before.id != asked.id).take(COVERAGE as usize) {
+            coverage.of += 1;
+            let Some(question) = pipeline::question(&desk.ledger, before).await? else { continue };
+            let Ok((request, made_from)) = self.made_from(desk, question.decision).await else { continue };
+            let spec = match made_from.tool {
+                Some(tool) => desk.ledger.body(&tool).await?,
+                None => None,
+            };
+            let spec = spec.and_then(|spec| serde_json::from_slice::<ToolSpec>(&spec).ok());
+            let vpol = made_from.vpol.and_then(Vpol::by_id);
+            let granted = made_from.granted(GrantId::from_bits(0), terms.clone());
+            let decision = granted.decide(spec.as_ref(), vpol.as_ref(), &request);
+            coverage.covered += u64::from(decision.answer == broker::Answer::Execute);
+        }
+        Ok(coverage)
+    }
+}
+
+fn not_offered() -> Problem {
+    Problem::new(Code::BAD_ANSWER, "this can be approved once only: nothing can be granted beyond this call")
+        .safe("it is still open")
+        .remedy("regent approvals approve <id>")
+        .remedy("regent grants add")
+}
+
+fn unfit(asked: &Approval, why: &str) -> Problem {
+    Problem::new(Code::BAD_ARGUMENTS, format!("the arguments do not fit {}: {why}", asked.tool_id))
+        .safe("it is still open")
+        .remedy(format!("regent tools show {}", asked.tool_id))
+}
+
+/// Whether what had to be typed was.
+fn has_typed(expected: Option<&Typed>, typed: Option<&str>) -> Result<(), Problem> {
+    match expected {
+        Some(value) if typed != Some(value.expected.as_str()) => {
+            let what = format!(
+                "`{}` comes from nobody knows where: to say yes, type the end of it as it is shown",
+                value.sink
+            );
+            Err(Problem::new(Code::BAD_ANSWER, what)
+                .safe("it is still open")
+                .remedy("regent approvals approve <id> --value <text>"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn same(one: &Value, other: &Value, name: &str) -> bool {
+    one.get(name) == other.get(name)
 }

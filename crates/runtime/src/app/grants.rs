@@ -3,14 +3,20 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use broker::grant::Terms;
 use domain::Time;
 use domain::call::ToolId;
 use domain::id::{ApprovalId, CallId, GrantId};
-use ledger::records::GrantEvent;
+use ledger::records::{Grant, GrantEvent, GrantLog};
+use ledger::value::Seq;
+use ledger::{CommitError, Entry, Found, Refusal};
 use serde::Serialize;
+use serde_json::json;
 
 use super::App;
-use crate::problem::Problem;
+use crate::pipeline::approve::{self, GRANTS};
+use crate::pipeline::{self, Desk};
+use crate::problem::{Code, Problem};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -26,7 +32,7 @@ pub struct GrantView {
     pub short: String,
     pub tool: ToolId,
     /// Nothing if they were erased.
-    pub terms: Option<broker::grant::Terms>,
+    pub terms: Option<Terms>,
     pub state: GrantState,
     pub created_at: Time,
     pub expires_at: Option<Time>,
@@ -59,32 +65,176 @@ pub struct GrantLine {
     pub call: Option<CallId>,
 }
 
+/// After this long, one that lasts until it is revoked is shown as worth another look.
+const LOOK_AGAIN: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+
 impl App {
     /// Every grant, oldest first; those that hold and those that do not any more.
     ///
     /// # Errors
     /// If the ledger fails.
     pub async fn grants(&self) -> Result<Vec<GrantView>, Problem> {
-        Err(Problem::internal("not yet"))
+        let desk = self.desk().await?;
+        let mut views = Vec::new();
+        for grant in desk.ledger.grants().await? {
+            views.push(self.grant_view(&desk, grant).await?);
+        }
+        Ok(views)
     }
 
     /// # Errors
     /// If there is no such tool, a sink is not pinned, or the ledger fails.
-    pub async fn grant_add(&self, _new: NewGrant) -> Result<GrantView, Problem> {
-        Err(Problem::internal("not yet"))
+    pub async fn grant_add(&self, new: NewGrant) -> Result<GrantView, Problem> {
+        let desk = self.desk().await?;
+        let now = desk.now();
+        let spec = self.tool(&new.tool).await?.spec;
+        let wrong = |what: String| {
+            Problem::new(Code::BAD_GRANT, what)
+                .safe("nothing was granted")
+                .remedy(format!("regent tools show {}", spec.id))
+        };
+        let open: Vec<&str> =
+            spec.sinks.iter().map(String::as_str).filter(|sink| !new.pins.contains_key(*sink)).collect();
+        // A sink that a call may leave out needs no pin: a call that has it is not covered.
+        let required = |sink: &&&str| {
+            let required = spec.input_schema.get("required").and_then(serde_json::Value::as_array);
+            required.is_some_and(|names| names.iter().any(|name| name.as_str() == Some(**sink)))
+        };
+        if let Some(sink) = open.iter().find(required) {
+            return Err(wrong(format!(
+                "`{sink}` decides what {} touches, and is not pinned: {sink}=…",
+                spec.id
+            )));
+        }
+        if new.pins.is_empty() {
+            return Err(wrong(format!("a grant for {} has to say for which arguments", spec.id)));
+        }
+        let starred = new.pins.values().any(|pin| pin.contains('*'));
+        if spec.tier > domain::Tier::WriteSafe && starred {
+            let what = format!(
+                "{} can destroy something: a grant for it names the very values, without `*`",
+                spec.id
+            );
+            return Err(wrong(what));
+        }
+        let owner =
+            pipeline::owner(&desk, &self.parts.host.user(), self.parts.settings.get("owner.name")).await?;
+        let terms = Terms {
+            tool: spec.id.clone(),
+            principal: "owner".into(),
+            agent: new.agent,
+            session: new.session,
+            pins: new.pins,
+            by_hand: true,
+            reason: new.reason,
+        };
+        let mut batch = desk.batch();
+        owner.enter(&mut batch);
+        let (id, until) = (desk.id(), new.lasting.map(|lasting| now.plus(lasting)));
+        let grant = approve::grant(id, &terms, until, None, &owner.salt, now, &mut batch)?;
+        desk.ledger.commit(batch).await?;
+        self.grant_view(&desk, grant).await
     }
 
     /// # Errors
     /// If there is no such grant, it does not hold any more, or the ledger fails.
-    pub async fn grant_revoke(&self, _id: &str) -> Result<GrantView, Problem> {
-        Err(Problem::internal("not yet"))
+    pub async fn grant_revoke(&self, id: &str) -> Result<GrantView, Problem> {
+        let desk = self.desk().await?;
+        let now = desk.now();
+        let grant = self.granted(id).await?;
+        let Some(live) = grant.live.clone() else { return Err(self.revoked(&grant).await?) };
+        let revoked = Grant { live: None, revoked_at: Some(now), ..grant.clone() };
+        let log = GrantLog {
+            seq: Seq(None),
+            grant_id: grant.id,
+            n: "revoked".into(),
+            event: GrantEvent::Revoked,
+            call_id: None,
+            at: now,
+        };
+        let mut batch = desk.batch();
+        batch.expect_present::<Grant>("live", &live).put(&revoked).put(&log).audit(Entry {
+            at: now,
+            kind: "grant.revoked".into(),
+            actor: "owner".into(),
+            subject: grant.id.to_string(),
+            trust: None,
+            origin_id: None,
+            reason_id: None,
+            vpol_id: None,
+            detail: json!({ "tool": grant.tool_id }),
+        });
+        match desk.ledger.commit(batch).await {
+            Ok(_) => self.grant_view(&desk, revoked).await,
+            Err(CommitError::Refused(Refusal::Gone { table: GRANTS, .. })) => {
+                Err(self.revoked(&grant).await?)
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// What became of the grants, in order; of one, or of all.
     ///
     /// # Errors
     /// If there is no such grant, or the ledger fails.
-    pub async fn grant_log(&self, _id: Option<&str>) -> Result<Vec<GrantLine>, Problem> {
-        Err(Problem::internal("not yet"))
+    pub async fn grant_log(&self, id: Option<&str>) -> Result<Vec<GrantLine>, Problem> {
+        let desk = self.desk().await?;
+        let of = match id {
+            Some(id) => Some(self.granted(id).await?.id),
+            None => None,
+        };
+        let mut lines = Vec::new();
+        for log in desk.ledger.grant_log(of).await? {
+            lines.push(GrantLine {
+                at: log.at,
+                short: self.short(log.grant_id).await?,
+                grant: log.grant_id,
+                event: log.event,
+                call: log.call_id,
+            });
+        }
+        Ok(lines)
+    }
+
+    async fn granted(&self, id: &str) -> Result<Grant, Problem> {
+        match self.find(id).await? {
+            Found::Grant(grant) => Ok(*grant),
+            _ => {
+                Err(Problem::new(Code::NO_SUCH_ID, format!("`{id}` is no grant"))
+                    .remedy("regent grants list"))
+            }
+        }
+    }
+
+    async fn revoked(&self, grant: &Grant) -> Result<Problem, Problem> {
+        let what = format!("{} was revoked already", self.short(grant.id).await?);
+        Ok(Problem::new(Code::ANSWERED, what).safe("nothing was done").remedy("regent grants list"))
+    }
+
+    async fn grant_view(&self, desk: &Desk, grant: Grant) -> Result<GrantView, Problem> {
+        let now = desk.now();
+        let terms = desk.ledger.body(&grant.terms).await?;
+        let log = desk.ledger.grant_log(Some(grant.id)).await?;
+        let used = log.iter().filter(|log| log.event == GrantEvent::Used).count();
+        let state = match (grant.revoked_at, grant.expires_at) {
+            (Some(_), _) => GrantState::Revoked,
+            (None, Some(end)) if now >= end => GrantState::Expired,
+            (None, _) => GrantState::Live,
+        };
+        let old = now.since(grant.created_at) >= LOOK_AGAIN;
+        Ok(GrantView {
+            short: self.short(grant.id).await?,
+            id: grant.id,
+            tool: grant.tool_id,
+            terms: terms.and_then(|terms| serde_json::from_slice(&terms).ok()),
+            state,
+            look_again: state == GrantState::Live && grant.expires_at.is_none() && old,
+            created_at: grant.created_at,
+            expires_at: grant.expires_at,
+            revoked_at: grant.revoked_at,
+            granted_by: grant.granted_by,
+            request: grant.request_id,
+            used: used as u64,
+        })
     }
 }

@@ -4,6 +4,7 @@
 mod approvals;
 mod audit;
 mod bus;
+mod codes;
 mod events;
 mod forget;
 mod grants;

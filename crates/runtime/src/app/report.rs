@@ -30,6 +30,9 @@ impl Report {
     /// What is not as it should be, if anything.
     #[must_use]
     pub fn problem(&self) -> Option<Problem> {
+        if self.status == Status::Waiting {
+            return Some(self.waits());
+        }
         let result = self.result.as_ref()?;
         if self.status == Status::Stopped && result.directive != Directive::Abandon {
             let what = "the result is there, but it could not be handed over";
@@ -38,6 +41,17 @@ impl Report {
             );
         }
         shortcoming(result, &self.short)
+    }
+
+    /// Nothing is wrong, and nothing goes on before somebody has answered.
+    fn waits(&self) -> Problem {
+        let what = match self.waiting.as_slice() {
+            [one] => format!("{} waits for your answer: {}", self.short, one.short),
+            several => format!("{} waits for your answers: {}", self.short, several.len()),
+        };
+        let problem = Problem::new(Code::WAITING, what).safe("nothing was done yet that was asked about");
+        let shows = self.waiting.iter().map(|view| format!("regent approvals show {}", view.short));
+        shows.fold(problem, Problem::remedy).remedy(format!("regent resume {}", self.short))
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use domain::event::{CLI, Direction};
+use domain::id::TaskId;
 use domain::task::Status;
 use ledger::Found;
 use ledger::records::{AgentTask, Event, Lease};
@@ -42,7 +43,8 @@ impl App {
         let held = self.take(&desk, &event).await?;
         // Looked at again: it may have gone on until a moment ago. From here on the lease says whether it does.
         let task = desk.ledger.task(pipeline::task_of(&event)).await?;
-        let running = task.as_ref().is_some_and(|task| task.status == Status::Running);
+        let running =
+            task.as_ref().is_some_and(|task| matches!(task.status, Status::Running | Status::Waiting));
         let ended = match over(task).await? {
             Some(ended) => ended,
             None => {
@@ -60,23 +62,30 @@ impl App {
     pub(super) async fn take(&self, desk: &Desk, event: &Event) -> Result<Held, Problem> {
         let task = pipeline::task_of(event);
         let lease: Option<Lease> = desk.ledger.lease(&task.to_string()).await?;
-        // A driver that lives says so often enough; one that is silent for longer is stopped or hangs, and what it
-        // still tries is refused.
-        let host = &self.parts.host;
-        let held = lease.as_ref().is_some_and(|lease| {
-            if lease.holder == host.holder() {
-                self.driven.holds(task)
-            } else {
-                host.is_alive(&lease.holder) != Some(false) && desk.now() < lease.until
-            }
-        });
-        if held {
+        if lease.as_ref().is_some_and(|lease| self.is_at_it(desk, task, lease)) {
             let what = format!("{} is being worked on by another process", self.short(task).await?);
             return Err(Problem::new(Code::DRIVEN_ELSEWHERE, what)
                 .safe("it goes on there")
                 .remedy("regent tasks list"));
         }
         Ok(Held::after(lease))
+    }
+
+    /// Whether the holder of a lease still drives. One that lives says so often enough; one that is silent for longer is
+    /// stopped or hangs, and what it still tries is refused.
+    fn is_at_it(&self, desk: &Desk, task: TaskId, lease: &Lease) -> bool {
+        let host = &self.parts.host;
+        if lease.holder == host.holder() {
+            self.driven.holds(task)
+        } else {
+            host.is_alive(&lease.holder) != Some(false) && desk.now() < lease.until
+        }
+    }
+
+    /// Whether some process is at a task, and will go on with it by itself.
+    pub(super) async fn is_driven(&self, desk: &Desk, task: TaskId) -> Result<bool, Problem> {
+        let lease = desk.ledger.lease(&task.to_string()).await?;
+        Ok(lease.is_some_and(|lease| self.is_at_it(desk, task, &lease)))
     }
 
     /// A task that is over: what it came to, from its journal. Nothing runs.
@@ -133,7 +142,7 @@ impl App {
 
     /// The request and the workspace as they were written down with the event. Only what the terminal wrote names a
     /// workspace: nobody outside chooses where the work is done.
-    async fn as_asked(&self, desk: &Desk, event: &Event) -> Result<(String, PathBuf), Problem> {
+    pub(super) async fn as_asked(&self, desk: &Desk, event: &Event) -> Result<(String, PathBuf), Problem> {
         let gone = || Problem::new(Code::ERASED, "the text of this request was erased");
         let text = desk.ledger.text(&event.body).await?.ok_or_else(gone)?;
         let Some(metadata) = event.metadata.filter(|_| event.adapter == CLI) else {

@@ -10,6 +10,7 @@ use domain::event::{CLI, ContainerKind, Incoming, TERMINAL};
 use domain::id::{Id, kind};
 use domain::limits::REQUEST_BYTES;
 use domain::source::{Source, Text};
+use domain::task::Status;
 use engine::task::Opening;
 use ledger::records::Event;
 use ledger::{CommitError, Ledger, Refusal};
@@ -134,7 +135,7 @@ impl App {
                 Begun::Yes => self.go_on(errand.clone()).await,
             };
             match ended {
-                Err(problem) if problem.code == Code::BUDGET && tried < TRIES => {
+                Err(problem) if matches!(problem.code, Code::BUDGET | Code::OVERTAKEN) && tried < TRIES => {
                     let steps = desk.ledger.steps(task).await?;
                     begun = if steps.is_empty() { Begun::No } else { Begun::Yes };
                     let lease = desk.ledger.lease(&task.to_string()).await?;
@@ -243,6 +244,7 @@ impl App {
             authority,
             stop: self.stop.clone(),
             watch: Arc::clone(&request.watch),
+            patience: request.patience.clone(),
             holder: self.parts.host.holder(),
             held,
             event: event.clone(),
@@ -270,12 +272,18 @@ impl App {
     ) -> Result<Authority, Problem> {
         let without = self.parts.house.guarded();
         let Toolbox { registry, .. } = Toolbox::open(ledger, workspace, &without, surface).await?;
+        self.authority_over(registry)
+    }
+
+    pub(super) fn authority_over(&self, registry: Registry) -> Result<Authority, Problem> {
         Ok(Authority {
             registry,
             secrets: Arc::new(self.parts.host.secrets()?),
             limits: self.parts.settings.budgets(),
             zone: self.parts.zone.clone(),
             host: Arc::clone(&self.parts.host),
+            chain: self.parts.settings.approval_chain(),
+            open_for: self.parts.settings.approval_time(),
         })
     }
 
@@ -287,7 +295,7 @@ impl App {
     ) -> Result<Report, Problem> {
         let task = pipeline::task_of(event);
         let Ended { status, result, worked } = ended;
-        let waiting = Vec::new();
+        let waiting = if status == Status::Waiting { self.questions_of(task).await? } else { Vec::new() };
         Ok(Report {
             task,
             short: self.short(task).await?,

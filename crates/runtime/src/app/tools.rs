@@ -71,7 +71,7 @@ impl std::fmt::Debug for DirectRequest {
 /// Listings call nothing, so it does not matter where they would.
 const NOWHERE: &str = "/";
 
-struct Unheard;
+pub(super) struct Unheard;
 
 impl Surface for Unheard {
     fn show(&self, _: TaskId, _: &FinalResult) -> Result<(), String> {

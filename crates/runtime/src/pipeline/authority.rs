@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use broker::budget::{Accounts, Limits, Scope, Standing};
+use broker::grant::Granted;
 use broker::secrets::Secrets;
-use broker::{Asker, Broker, DataLevel, Moment, Registry, Ruled};
+use broker::{Asker, Broker, DataLevel, Looked, Moment, Registry, Ruled};
 use domain::Time;
 use domain::call::Call;
 use domain::canonical::NotCanonical;
 use engine::task::Opening;
-use ledger::records::Salt;
+use ledger::records::{Approval, Salt};
 use ledger::{Ledger, StoreError};
 
 use super::Desk;
@@ -23,10 +24,21 @@ pub(crate) struct Authority {
     pub(crate) limits: Limits,
     pub(crate) zone: jiff::tz::TimeZone,
     pub(crate) host: Arc<dyn Host>,
+    /// Who is asked first, and how long a question stands.
+    pub(crate) chain: Vec<String>,
+    pub(crate) open_for: std::time::Duration,
+}
+
+/// What only one call has.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Brought<'a> {
+    pub(crate) looked: Option<&'a Looked>,
+    pub(crate) leave: Option<&'a Approval>,
+    pub(crate) grants: &'a [Granted],
 }
 
 impl Authority {
-    pub(super) fn broker(&self, desk: &Desk) -> Broker {
+    pub(crate) fn broker(&self, desk: &Desk) -> Broker {
         let (clock, probe) = (Arc::clone(&desk.clock), Arc::clone(&desk.probe));
         Broker::new(self.registry.clone(), Arc::clone(&self.secrets), clock, probe)
     }
@@ -65,6 +77,7 @@ impl Authority {
         salt: &Salt,
         accounts: &Accounts,
         standing: &Standing,
+        brought: Brought<'_>,
     ) -> Result<Ruled, NotCanonical> {
         // Roles, credentials and data levels of others come with the access policies; until then they have none.
         let owner = opening.principal.is_owner();
@@ -85,7 +98,12 @@ impl Authority {
         broker.authorize(
             call,
             &asker,
-            &Moment { switches: &switches, limits: &self.limits, accounts, standing },
+            &Moment {
+                grants: brought.grants,
+                looked: brought.looked,
+                leave: brought.leave,
+                ..Moment::plain(&switches, &self.limits, accounts, standing)
+            },
         )
     }
 }

@@ -6,6 +6,7 @@
 //! `people` and `journal` are what the stages share: whose words these are, and how a step is written down.
 
 mod admit;
+pub(crate) mod approve;
 mod authority;
 mod deliver;
 mod drive;
@@ -20,7 +21,7 @@ pub use drive::Watch;
 pub(crate) use admit::{admission, admitted, task_of};
 pub(crate) use authority::Authority;
 pub(crate) use deliver::Deliver;
-pub(crate) use drive::{Claim, Driver, Ended, FIRST_EPOCH, Held, Setting, ruling};
+pub(crate) use drive::{Claim, Driver, Ended, FIRST_EPOCH, Held, Setting, question, ruling};
 pub(crate) use driving::{Driven, Driving};
 pub(crate) use ingest::{Cast, ingest};
 pub(crate) use journal::{fold, load, projection, queued, step_of};

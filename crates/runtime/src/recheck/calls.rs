@@ -42,7 +42,7 @@ fn call(chain: &Chain, called: &Called, replayed: Option<&Replayed>) -> Vec<Line
 
 /// The row says what the audit says.
 fn audited(chain: &Chain, called: &Called, look: &mut Look) {
-    const OPENED: [&str; 2] = ["call.started", "call.refused"];
+    const OPENED: [&str; 3] = ["call.started", "call.waiting", "call.refused"];
     let (row, id) = (&called.row, called.row.id.to_string());
     let ruled = chain.entry(&id, &OPENED);
     look.audited("decision", ruled, &row.decision);
@@ -87,6 +87,11 @@ fn made_again(chain: &Chain, called: &Called, decided: &Decided, look: &mut Look
         Ok(vpol) => vpol,
         Err(Missing) => return,
     };
+    if let (Some(then), Some(salt)) = (made_from.fingerprint, chain.salt.as_ref())
+        && let Ok(now) = made_from.fingerprint(salt)
+    {
+        look.compare("fingerprint", then, now);
+    }
     let now = made_from.decide(tool, vpol, request);
     let then = &decided.decision;
     look.compare_by(rules, "decision", answer(then), answer(&now));
@@ -151,6 +156,8 @@ fn from_journal(
             Ruling::Refused { .. } if decided.decision.answer != Answer::Execute => {
                 Ruling::Refused { why: decided.decision.to_string() }
             }
+            // The question's id is not in the decision; the journal and the queue have it.
+            Ruling::Review { .. } if decided.decision.answer == Answer::Review => ruling.clone(),
             _ => pipeline::ruling(&decided.decision, exhausted),
         };
         look.compare("ruling, in the journal", json(ruling), json(&now));
@@ -187,6 +194,7 @@ fn journalled(chain: &Chain, called: &Called, replayed: &Replayed, look: &mut Lo
         (Some(Ruling::Refused { .. } | Ruling::Denied { .. } | Ruling::Exhausted { .. }), None) => {
             vec![CallStatus::Refused]
         }
+        (Some(Ruling::Review { .. }), None) => vec![CallStatus::Waiting, CallStatus::Refused],
         (Some(Ruling::Execute), None) => vec![CallStatus::Started],
         (None, None) => Vec::new(),
     };

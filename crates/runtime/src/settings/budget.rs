@@ -1,5 +1,7 @@
 //! Budgets as people write them: `budget.day.money = "5"`, `budget.task.time = "10m"`.
 
+use std::time::Duration;
+
 use broker::budget::{Limits, Scope, Unit};
 use domain::limits::TASK_CALLS;
 
@@ -23,7 +25,7 @@ pub(super) fn amount(name: &str, value: &str) -> Result<Option<u64>, String> {
     let unit = Unit::ALL.into_iter().find(|unit| name.ends_with(&format!(".{}", unit.name())));
     let amount = match unit {
         Some(Unit::Money) => money(value),
-        Some(Unit::Time) => suffixed(value, &[("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)]),
+        Some(Unit::Time) => suffixed(value, &TIMES),
         Some(Unit::BytesOut) => {
             suffixed(value, &[("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("", 1)])
         }
@@ -37,6 +39,15 @@ pub(super) fn amount(name: &str, value: &str) -> Result<Option<u64>, String> {
     };
     amount.map(Some).ok_or_else(|| format!("`{value}` is none; write {like}, or `unlimited`"))
 }
+
+/// A time as people write it, up to 30 days, and more than nothing.
+pub(super) fn time(value: &str) -> Option<Duration> {
+    const LONGEST: u64 = 30 * 24 * 3_600_000;
+    let millis = suffixed(value, &TIMES)?;
+    (1..=LONGEST).contains(&millis).then(|| Duration::from_millis(millis))
+}
+
+const TIMES: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
 fn whole(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());

@@ -5,13 +5,14 @@ use domain::call::{Call, Chooser};
 use domain::id::{CallId, EntityId, OriginId, ReasonId, TaskId, VpolId};
 use domain::principal::Principal;
 use domain::source::{Source, Text};
-use domain::{Tags, Tier, Trust};
+use domain::{Digest, Tags, Tier, Trust};
 use policy::vpol::Vpol;
 use serde_json::json;
 
-use super::{Answer, DataLevel, Decision, Facts, Layer, decide, matches};
+use super::{Answer, DataLevel, Decision, Facts, Layer, Leave, decide, matches};
 use crate::access::Switch;
 use crate::budget::Exhausted;
+use crate::grant::Granted;
 use crate::tool::{Level, Reach, ToolSpec};
 
 const OWNER: Principal = Principal::Owner { entity: EntityId::from_bits(1) };
@@ -37,6 +38,9 @@ struct World {
     exhausted: Option<Exhausted>,
     leaks: Option<String>,
     request: Text,
+    grants: Vec<Granted>,
+    fingerprint: Option<Digest>,
+    leave: Option<Leave>,
 }
 
 impl World {
@@ -77,6 +81,9 @@ impl World {
             exhausted: None,
             leaks: None,
             request: Text::new("how many files are in docs", Source::Owner),
+            grants: Vec::new(),
+            fingerprint: None,
+            leave: None,
         }
     }
 
@@ -105,6 +112,10 @@ impl World {
             exhausted: self.exhausted.as_ref(),
             leaks: self.leaks.as_deref(),
             request: &self.request,
+            session: "s",
+            grants: &self.grants,
+            fingerprint: self.fingerprint,
+            leave: self.leave,
         }
     }
 

@@ -247,7 +247,9 @@ proptest! {
         for word in &decision.words {
             prop_assert!(!word.reason.is_empty());
             let helps = word.instead.as_ref().is_some_and(|instead| !instead.is_empty());
-            prop_assert_eq!(helps, word.answer != Answer::Execute, "{}", word.reason);
+            // A no teaches. Where a person is asked, the answer is theirs.
+            prop_assert!(helps || word.answer != Answer::Deny, "{}", word.reason);
+            prop_assert!(!helps || word.answer != Answer::Execute, "{}", word.reason);
         }
         let strictest = decision.words.iter().map(|word| word.answer).max().unwrap();
         prop_assert!(decision.answer == strictest || (decision.confirmed && strictest == Answer::Review));

@@ -4,6 +4,7 @@
 //! it in one batch, and only then run the calls that the batch authorised. INVARIANT (durable-first): no effect
 //! becomes visible before the batch that authorised it is durable.
 
+mod people;
 mod recover;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,7 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use broker::budget::{Reservation, Standing};
-use broker::{Answer, Broker, Context, Decision, Finished, Late, Pending, Prepared};
+use broker::grant::Granted;
+use broker::{Answer, Asked, Asking, Broker, Context, Decision, Finished, Late, Pending, Prepared};
 use domain::ask::{Action, Ask, Reply};
 use domain::call::Call;
 use domain::event::Direction;
@@ -26,9 +28,14 @@ use ledger::{Batch, CommitError, Entry, Receipt, Refusal};
 use llm::Provider;
 use serde_json::json;
 
-use super::authority::Authority;
+use super::approve::{APPROVALS, GRANTS};
+use super::authority::{Authority, Brought};
 use super::{Desk, Driving, Trail, journal};
+use crate::app::Patience;
 use crate::problem::{Code, Problem};
+
+use people::granted;
+pub(crate) use people::question;
 
 /// Told of every step once it is durable, never before.
 pub type Watch = Arc<dyn Fn(&Step) + Send + Sync>;
@@ -74,6 +81,7 @@ pub(crate) struct Setting {
     /// Set when this process is to end.
     pub(crate) stop: Stop,
     pub(crate) watch: Watch,
+    pub(crate) patience: Patience,
     pub(crate) holder: String,
     pub(crate) held: Held,
     pub(crate) event: Event,
@@ -186,6 +194,9 @@ impl Driver {
     /// Until the task is over. If this future is dropped, everything that is durable stays, and `resume` goes on.
     pub(crate) async fn drive(mut self) -> Result<Ended, Problem> {
         loop {
+            if !self.task.waiting().is_empty() {
+                self.hear().await?;
+            }
             while let Some(effect) = self.waiting.pop_front() {
                 match effect {
                     // A task that has its result does nothing more but hand it over.
@@ -199,7 +210,7 @@ impl Driver {
             let receipt = match self.commit().await {
                 Ok(receipt) => receipt,
                 // What would have been started is not; what calls had come to is kept all the same.
-                Err(problem) if matches!(problem.code, Code::HALTED | Code::BUDGET) => {
+                Err(problem) if matches!(problem.code, Code::HALTED | Code::BUDGET | Code::OVERTAKEN) => {
                     self.keep_what_came().await?;
                     return Err(problem);
                 }
@@ -207,6 +218,9 @@ impl Driver {
             };
             self.fresh.clear();
             if self.pending.is_empty() {
+                if self.task.status() == Status::Waiting && self.wait().await? {
+                    continue;
+                }
                 return Ok(Ended {
                     status: self.task.status(),
                     result: self.task.result().cloned(),
@@ -265,15 +279,41 @@ impl Driver {
             Some(standing) => standing,
             None => authority.standing(&desk.ledger, &accounts).await?,
         };
-        let opening = self.task.opening();
         let (id, before) = (call.id, self.carried.remove(&call.id));
         if let Some(before) = &before {
             standing.lift(before);
         }
-        let ruled = authority.ask(&self.broker, call, opening, salt, &accounts, &standing);
-        let ruled = ruled.map_err(Problem::internal)?;
+        let (looked, leave) = (self.broker.look(&call).await, self.leave(&call).await?);
+        let opening = self.task.opening();
+        let ask = |call: Call, grants: &[Granted]| {
+            let brought = Brought { looked: looked.as_ref(), leave: leave.as_ref(), grants };
+            let ruled = authority.ask(&self.broker, call, opening, salt, &accounts, &standing, brought);
+            ruled.map_err(Problem::internal)
+        };
+        let mut ruled = ask(call.clone(), &[])?;
+        if ruled.decision().answer == Answer::Review {
+            // Only who would have to ask a person looks for what a person has granted.
+            let grants = granted(desk, now).await?;
+            if !grants.is_empty() {
+                ruled = ask(call.clone(), &grants)?;
+            }
+        }
         let exhausted = ruled.exhausted();
         let context = Context { agent: &opening.agent, trust: opening.trust, salt };
+        let asking = Asking {
+            id: desk.id(),
+            authority: authority.chain.first().cloned().unwrap_or_default(),
+            open_for: authority.open_for,
+            wanted: self.wanted(&call),
+        };
+        let ruled = match Asked::new(ruled, asking, context, now) {
+            Ok(asked) => {
+                let asked = asked.enter(before.as_ref(), salt, &mut self.batch).map_err(Problem::internal)?;
+                self.standing = Some(standing);
+                return self.feed(Input::Ruled { call: id, ruling: Ruling::Review { approval: asked.id } });
+            }
+            Err(ruled) => *ruled,
+        };
         let ruling = match Prepared::new(ruled, context, now) {
             Ok(prepared) => {
                 self.pending.push(prepared.enter(before.as_ref(), &mut standing, &mut self.batch));
@@ -406,7 +446,7 @@ impl Driver {
         let projection = journal::projection(&self.task, &self.setting.event, self.started_at, now);
         let lease = self.lease(now);
         self.batch.put(&projection).put(&lease);
-        if self.task.status() != Status::Running {
+        if self.task.status().is_over() {
             let directive = self.task.result().map(|result| result.directive);
             let detail = json!({
                 "status": self.task.status(), "directive": directive, "steps": self.task.steps(),
@@ -420,6 +460,7 @@ impl Driver {
         let receipt = self.setting.desk.ledger.commit(std::mem::replace(&mut self.batch, next)).await;
         let receipt = receipt.map_err(|error| match error {
             CommitError::Refused(Refusal::Present { table: HALTS, .. }) => halted(),
+            CommitError::Refused(Refusal::Gone { table: APPROVALS | GRANTS, .. }) => overtaken(),
             error => error.into(),
         });
         let receipt = match receipt {
@@ -461,6 +502,12 @@ pub(crate) fn ruling(decision: &Decision, exhausted: bool) -> Ruling {
 }
 
 const HALTS: &str = Halt::TABLE.name;
+
+fn overtaken() -> Problem {
+    Problem::new(Code::OVERTAKEN, "what a call relied on was used or withdrawn meanwhile")
+        .safe("nothing was started")
+        .remedy("regent tasks list")
+}
 
 fn halted() -> Problem {
     Problem::new(Code::HALTED, "everything was halted")

@@ -1,0 +1,172 @@
+//! What is written when somebody acts on a question. INVARIANT (one-answer): every act expects the stamp that was seen, so
+//! of two who act at once, one is refused and nothing of theirs is written.
+
+use domain::approval::{Lasting, Status};
+use domain::id::{ApprovalId, GrantId};
+use domain::{Digest, Time};
+use ledger::records::{Approval, Blob, Grant, GrantEvent, GrantLog, Salt};
+use ledger::table::Record as _;
+use ledger::value::Seq;
+use ledger::{Batch, CommitError, Entry, Refusal};
+use serde_json::json;
+
+use super::Desk;
+use crate::problem::Problem;
+
+pub(crate) const APPROVALS: &str = Approval::TABLE.name;
+pub(crate) const GRANTS: &str = Grant::TABLE.name;
+
+/// How somebody answered, and from where.
+#[derive(Clone, Debug)]
+pub(crate) struct Verdict {
+    pub(crate) status: Status,
+    /// The call that may run now.
+    pub(crate) leave: Option<Digest>,
+    /// What was said with it.
+    pub(crate) said: Option<Blob>,
+    pub(crate) by: &'static str,
+    pub(crate) via: &'static str,
+    pub(crate) grant: Option<GrantId>,
+}
+
+impl Verdict {
+    pub(crate) const fn expired() -> Self {
+        Self { status: Status::Expired, leave: None, said: None, by: "clock", via: "timeout", grant: None }
+    }
+}
+
+/// Enters an answer; the batch is refused if anybody acted meanwhile.
+pub(crate) fn answer(asked: &Approval, verdict: &Verdict, now: Time, batch: &mut Batch) -> Approval {
+    let answered = Approval {
+        stamp: asked.next_stamp(),
+        status: verdict.status,
+        leave: verdict.leave,
+        resolved_at: Some(now),
+        resolved_by: Some(verdict.by.into()),
+        resolved_via: Some(verdict.via.into()),
+        answer: verdict.said.as_ref().map(|said| said.hash),
+        grant_id: verdict.grant,
+        ..asked.clone()
+    };
+    if let Some(said) = &verdict.said {
+        batch.put(said);
+    }
+    let detail = json!({
+        "call": asked.call_id, "fingerprint": asked.fingerprint, "leave": answered.leave, "answer": answered.answer,
+        "via": verdict.via, "grant": verdict.grant,
+    });
+    let kind = format!("approval.{}", verdict.status.name());
+    batch
+        .expect_present::<Approval>("stamp", &asked.stamp)
+        .put(&answered)
+        .audit(entry(asked, &kind, verdict.by, now, detail));
+    answered
+}
+
+/// Enters that a question goes to the next authority, with its time from the beginning.
+pub(crate) fn escalate(
+    asked: &Approval,
+    to: &str,
+    open_for: std::time::Duration,
+    now: Time,
+    batch: &mut Batch,
+) -> Approval {
+    let moved = Approval {
+        stamp: asked.next_stamp(),
+        status: Status::Escalated,
+        authority: to.into(),
+        timeout_at: now.plus(open_for),
+        ..asked.clone()
+    };
+    let detail = json!({ "from": asked.authority, "to": to, "timeout_at": moved.timeout_at });
+    batch.expect_present::<Approval>("stamp", &asked.stamp).put(&moved).audit(entry(
+        asked,
+        "approval.escalated",
+        "owner",
+        now,
+        detail,
+    ));
+    moved
+}
+
+/// Enters a grant.
+pub(crate) fn grant(
+    id: GrantId,
+    terms: &broker::grant::Terms,
+    expires_at: Option<Time>,
+    request: Option<ApprovalId>,
+    salt: &Salt,
+    now: Time,
+    batch: &mut Batch,
+) -> Result<Grant, Problem> {
+    let body = Blob::personal(domain::canonical::bytes(terms).map_err(Problem::internal)?, salt);
+    let grant = Grant {
+        id,
+        live: Some(id.to_string()),
+        tool_id: terms.tool.clone(),
+        terms: body.hash,
+        created_at: now,
+        expires_at,
+        revoked_at: None,
+        granted_by: "owner".into(),
+        request_id: request,
+    };
+    let log = GrantLog {
+        seq: Seq(None),
+        grant_id: id,
+        n: "created".into(),
+        event: GrantEvent::Created,
+        call_id: None,
+        at: now,
+    };
+    batch.put(&body).put(&grant).put(&log).audit(Entry {
+        at: now,
+        kind: "grant.created".into(),
+        actor: "owner".into(),
+        subject: id.to_string(),
+        trust: None,
+        origin_id: None,
+        reason_id: None,
+        vpol_id: None,
+        detail: json!({ "tool": grant.tool_id, "terms": grant.terms, "expires_at": expires_at, "request": request }),
+    });
+    Ok(grant)
+}
+
+/// How long what an answer granted lasts; nothing: until it is revoked.
+pub(crate) fn lasts(lasting: Lasting, now: Time) -> Option<Time> {
+    const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
+    (lasting == Lasting::Day).then(|| now.plus(DAY))
+}
+
+/// The question as it stands: one whose time has run out is expired, by whoever looks first.
+pub(crate) async fn expired(desk: &Desk, asked: Approval) -> Result<Approval, Problem> {
+    let now = desk.now();
+    if !asked.status.is_open() || asked.is_open(now) {
+        return Ok(asked);
+    }
+    let mut batch = desk.batch();
+    let over = answer(&asked, &Verdict::expired(), now, &mut batch);
+    match desk.ledger.commit(batch).await {
+        Ok(_) => Ok(over),
+        // Somebody else was quicker, with this or with an answer.
+        Err(CommitError::Refused(Refusal::Gone { table: APPROVALS, .. })) => {
+            Ok(desk.ledger.approval(asked.id).await?.unwrap_or(asked))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn entry(asked: &Approval, kind: &str, actor: &str, at: Time, detail: serde_json::Value) -> Entry {
+    Entry {
+        at,
+        kind: kind.into(),
+        actor: actor.into(),
+        subject: asked.id.to_string(),
+        trust: None,
+        origin_id: Some(asked.o_tag),
+        reason_id: Some(asked.r_tag),
+        vpol_id: Some(asked.vpol_id),
+        detail,
+    }
+}

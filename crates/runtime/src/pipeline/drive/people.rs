@@ -1,0 +1,135 @@
+//! What a task waits for people for: questions are asked, answers are heard, and time runs out.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use broker::grant::{Granted, Terms};
+use broker::question::Question;
+use broker::{Context, Finished};
+use domain::Time;
+use domain::approval::{Answer, Status};
+use domain::call::Call;
+use domain::id::{ApprovalId, CallId};
+use engine::task::Input;
+use ledger::Ledger;
+use ledger::records::{Approval, Grant};
+use serde_json::Value;
+
+use super::super::{Desk, approve};
+use super::{BEATS_PER_LEASE, Driver, HALT_LOOK};
+use crate::app::Patience;
+use crate::problem::{Code, Problem};
+
+/// The question that is asked, in what only the chain knows of it.
+impl Driver {
+    /// What the agent says that a call is for.
+    pub(super) fn wanted(&self, call: &Call) -> String {
+        let node = call.subtask.and_then(|subtask| self.task.plan()?.subtasks.get(subtask as usize));
+        node.map_or_else(String::new, |node| node.intent.text.clone())
+    }
+
+    /// The yes that a call brings along, if it was asked about.
+    pub(super) async fn leave(&self, call: &Call) -> Result<Option<Approval>, Problem> {
+        match self.task.allowed(call.id) {
+            Some(id) => Ok(self.setting.desk.ledger.approval(id).await?),
+            None => Ok(None),
+        }
+    }
+
+    /// Hears what people have said meanwhile; says whether there was anything.
+    pub(super) async fn hear(&mut self) -> Result<bool, Problem> {
+        let waiting: BTreeMap<CallId, ApprovalId> = self.task.waiting().clone();
+        let mut heard = false;
+        for (call, id) in waiting {
+            let desk = &self.setting.desk;
+            let Some(asked) = desk.ledger.approval(id).await? else { continue };
+            let asked = approve::expired(desk, asked).await?;
+            let Some(answer) = answer(&desk.ledger, &asked).await? else { continue };
+            heard = true;
+            if answer != Answer::Approved {
+                self.not_run(call, &answer).await?;
+            }
+            self.feed(Input::Answered { call, answer })?;
+        }
+        Ok(heard)
+    }
+
+    /// The call that was asked about did not run, and will not.
+    async fn not_run(&mut self, call: CallId, answer: &Answer) -> Result<(), Problem> {
+        let Some(row) = self.setting.desk.ledger.call(call).await? else { return Ok(()) };
+        let opening = self.task.opening();
+        let context = Context { agent: &opening.agent, trust: opening.trust, salt: &self.setting.salt };
+        let rejected = matches!(answer, Answer::Rejected { .. });
+        Finished::refuse(row, rejected, context, self.setting.desk.now(), &mut self.batch);
+        Ok(())
+    }
+
+    /// Stays until somebody has said something; says whether anybody did. Whoever has no patience leaves at once.
+    pub(super) async fn wait(&mut self) -> Result<bool, Problem> {
+        let Patience::Stay(leave) = self.setting.patience.clone() else { return self.hear().await };
+        let mut silent = Duration::ZERO;
+        loop {
+            if self.hear().await? {
+                return Ok(true);
+            }
+            if leave.is_asked() || self.setting.stop.is_asked() {
+                return Ok(false);
+            }
+            if self.setting.desk.ledger.halted().await?.is_some() {
+                return Err(self.halted().await);
+            }
+            tokio::time::sleep(HALT_LOOK).await;
+            silent += HALT_LOOK;
+            if silent >= self.setting.desk.pace.lease / BEATS_PER_LEASE {
+                silent = Duration::ZERO;
+                match self.beat().await {
+                    Err(problem) if problem.code == Code::DRIVEN_ELSEWHERE => return Err(problem),
+                    Ok(()) | Err(_) => {} // the next batch decides
+                }
+            }
+        }
+    }
+}
+
+/// What was said about a question; nothing as long as it is open.
+async fn answer(ledger: &Ledger, asked: &Approval) -> Result<Option<Answer>, Problem> {
+    let said = match &asked.answer {
+        Some(said) => ledger.body(said).await?.unwrap_or_default(),
+        None => Vec::new(),
+    };
+    Ok(match asked.status {
+        Status::Pending | Status::Escalated => None,
+        Status::Approved => Some(Answer::Approved),
+        Status::Rejected => Some(Answer::Rejected { reason: String::from_utf8_lossy(&said).into_owned() }),
+        Status::Expired => Some(Answer::Expired),
+        Status::Modified => {
+            let gone = || Problem::new(Code::ERASED, "the arguments that somebody wrote instead were erased");
+            let args: Value = serde_json::from_slice(&said).map_err(|_unreadable| gone())?;
+            Some(Answer::Modified { args })
+        }
+    })
+}
+
+/// The grants that hold at this moment.
+pub(super) async fn granted(desk: &Desk, now: Time) -> Result<Vec<Granted>, Problem> {
+    let holds = |grant: &Grant| {
+        grant.live.is_some() && grant.revoked_at.is_none() && grant.expires_at.is_none_or(|end| now < end)
+    };
+    let mut granted = Vec::new();
+    for grant in desk.ledger.grants().await?.into_iter().filter(holds) {
+        // What cannot be read grants nothing.
+        let Some(terms) = desk.ledger.body(&grant.terms).await? else { continue };
+        let Ok(terms) = serde_json::from_slice::<Terms>(&terms) else { continue };
+        granted.push(Granted { id: grant.id, terms });
+    }
+    Ok(granted)
+}
+
+/// What was asked, as it was kept.
+pub(crate) async fn question(ledger: &Ledger, asked: &Approval) -> Result<Option<Question>, Problem> {
+    let Some(body) = ledger.body(&asked.question).await? else { return Ok(None) };
+    let unreadable = |error: serde_json::Error| {
+        Problem::new(Code::DATABASE_DAMAGED, format!("the question {} is unreadable: {error}", asked.id))
+    };
+    serde_json::from_slice(&body).map(Some).map_err(unreadable)
+}
