@@ -11,7 +11,7 @@ use domain::id::GrantId;
 use domain::limits::AUTHORISATION;
 use domain::{By, Digest, Stop, Time, Trust};
 use ledger::records::{Approval, Blob, CallStatus, Grant, GrantEvent, GrantLog, Halt, Salt, ToolCall};
-use ledger::value::Seq;
+use ledger::value::{Ratio, Seq};
 use ledger::{Batch, Entry, Receipt, Token};
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -124,7 +124,8 @@ impl Ruled {
             duration_ms: None,
             timestamp: now,
             artifacts: None,
-            alignment_rating: None,
+            // A person's yes is a good sign; what comes of the call is another.
+            alignment_rating: self.leave.as_ref().filter(|_| started).and_then(|_| Ratio::new(1.0).ok()),
             reserved: started.then(|| self.reservation.kept()).flatten(),
             change: self.keeps.last().map(|change| change.hash),
         };

@@ -224,6 +224,14 @@ fn within(expected: bool) -> Option<Ratio> {
     Ratio::new(if expected { 1.0 } else { 0.0 }).ok()
 }
 
+/// Of the parts that are known.
+fn mean(one: Option<Ratio>, other: Option<Ratio>) -> Option<Ratio> {
+    match (one, other) {
+        (Some(one), Some(other)) => Ratio::new(f64::midpoint(one.get(), other.get())).ok(),
+        (known, None) | (None, known) => known,
+    }
+}
+
 fn shortened(message: String) -> String {
     if message.len() <= FAILURE_BYTES {
         return message;
@@ -303,19 +311,20 @@ impl Finished {
             artifacts = Some(list.hash);
             batch.put(&list);
         }
+        let rating = mean(self.row.alignment_rating, self.rating);
         let row = ToolCall {
             status,
             output: Some(output),
             duration_ms: Some(duration_ms),
             artifacts,
-            alignment_rating: self.rating,
+            alignment_rating: rating,
             ..self.row.clone()
         };
         let mut detail =
             json!({ "tool": row.tool_id, "task": row.task_id, "output": output, "duration_ms": duration_ms });
         if let Some(detail) = detail.as_object_mut() {
             detail.extend(artifacts.map(|artifacts| ("artifacts".to_owned(), json!(artifacts))));
-            detail.extend(self.rating.map(|rating| ("rating".to_owned(), json!(rating.get()))));
+            detail.extend(rating.map(|rating| ("rating".to_owned(), json!(rating.get()))));
         }
         // Nobody knows what an unknown one used: then it is all that it held.
         if status != CallStatus::Unknown {

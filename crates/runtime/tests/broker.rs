@@ -7,27 +7,23 @@
     reason = "a test fails loudly, and has several processes at work at once"
 )]
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
-use async_trait::async_trait;
 use domain::ask::Action;
 use domain::call::{Evidence, FailureClass};
 use domain::id::TaskId;
 use domain::probe::{Point, Probe, Silent};
 use domain::task::{Directive, FinalResult, Status};
+use ledger::Store;
 use ledger::memory::MemoryStore;
 use ledger::mutant::{Guard, Mutant};
-use ledger::query::{Query, Select};
+use ledger::query::Select;
 use ledger::records::{AuditEntry, Budget, CallStatus, Tool, ToolCall};
-use ledger::store::{Applied, Described, Snapshot};
 use ledger::table::Record;
-use ledger::value::Row;
-use ledger::{Batch, Seal, Store, StoreError};
 use runtime::{App, Code, Problem, Surface};
 use serde_json::{Value, json};
 use testkit::scripted::call;
-use testkit::{Kept, Scripted, World};
+use testkit::{Kept, Scripted, Together, World};
 
 async fn rows<T: Record>(world: &World) -> Vec<T> {
     let rows = world.store().await.select(&Select::<T>::all().query).await.unwrap();
@@ -79,7 +75,7 @@ async fn a_denial_teaches_and_the_attempt_goes_on() {
         world.think(Arc::new(Scripted::new(move |evidence| {
             *notes.lock().unwrap() = evidence.to_vec();
             match evidence.len() {
-                0 => call("delete_file", json!({ "path": "old.txt" })),
+                0 => call("audit_clear", json!({})),
                 1 => call("write_file", json!({ "pth": "new.txt" })),
                 2 => call("no_such_tool", json!({})),
                 3 => call("read_file", json!({ "path": "old.txt" })),
@@ -137,55 +133,10 @@ async fn a_task_that_has_used_up_its_budget_ends_with_what_it_has() {
 /// How many ask for the last of a budget at once.
 const RIVALS: usize = 4;
 
-/// A store that lets the rivals see what is left together: each of them has looked before one of them spends.
-#[derive(Debug)]
-struct Together {
-    inner: Arc<dyn Store>,
-    looked: AtomicUsize,
-    barrier: tokio::sync::Barrier,
-}
-
-impl Together {
-    fn new(inner: Arc<dyn Store>) -> Arc<Self> {
-        Arc::new(Self { inner, looked: AtomicUsize::new(0), barrier: tokio::sync::Barrier::new(RIVALS) })
-    }
-}
-
-#[async_trait]
-impl Store for Together {
-    async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError> {
-        self.inner.transact(group, seal, probe).await
-    }
-
-    async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let rows = self.inner.select(query).await;
-        if query.table.name == Budget::TABLE.name && self.looked.fetch_add(1, Ordering::SeqCst) < RIVALS {
-            self.barrier.wait().await;
-        }
-        rows
-    }
-
-    async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError> {
-        self.inner.snapshot().await
-    }
-
-    async fn describe(&self) -> Result<Described, StoreError> {
-        self.inner.describe().await
-    }
-
-    async fn scrub(&self) -> Result<(), StoreError> {
-        self.inner.scrub().await
-    }
-
-    async fn upkeep(&self) -> Result<(), StoreError> {
-        self.inner.upkeep().await
-    }
-}
-
 /// As many processes ask for the last call of the day at the same moment. How many of them got it, and how many were
 /// told that it is used up?
 async fn last_of_the_day(store: Arc<dyn Store>) -> (usize, usize) {
-    let mut world = World::on(Together::new(store));
+    let mut world = World::on(Together::new(store, Budget::TABLE.name, RIVALS));
     world.file("a.rs", "fn a() {}");
     world.set("[budget.day]\ncalls = 1");
     let mut running = tokio::task::JoinSet::new();
@@ -332,7 +283,7 @@ async fn a_registered_tool_starts_at_level_0_and_can_be_changed_and_taken_out() 
         assert!(world.seen()[0].contains("buy milk"));
         let script = || Arc::new(Scripted::calling(&[("notes_read", json!({}))]));
         world.think(script());
-        assert_eq!(code(world.run("what is in my notes?").await), Some(Code::REFUSED), "{kept:?}");
+        assert_eq!(code(world.run("what is in my notes?").await), Some(Code::WAITING), "{kept:?}");
         world.app.set_level("notes_read", 3).await.unwrap();
         assert_eq!(code(world.run("what is in my notes?").await), None, "{kept:?}");
         let overridden = json!({ "path": "a.rs" });
@@ -431,7 +382,7 @@ async fn a_yes_does_not_count_for_another_tool_of_the_same_name() {
         assert_eq!(code(call), Some(Code::HALTED));
         world.app.register_tool(&tidy("delete_file")).await.unwrap();
         world.app.resume_all().await.unwrap();
-        assert_eq!(code(world.resume(None).await), Some(Code::REFUSED), "{kept:?}");
+        assert_eq!(code(world.resume(None).await), Some(Code::WAITING), "{kept:?}");
         assert!(world.path().join("precious.txt").exists(), "{kept:?}");
     }
 }

@@ -13,9 +13,11 @@ mod clock;
 mod host;
 pub mod scripted;
 pub mod sim;
+mod together;
 mod world;
 
 pub use clock::{CountingIds, ManualClock};
 pub use host::{Place, TestHost};
 pub use scripted::Scripted;
+pub use together::Together;
 pub use world::{Kept, World};

@@ -21,6 +21,12 @@ pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
         let command = screen.tinted("regent resume-all", Tone::Command);
         screen.line(&format!("{attention} halted   since {}   {command}", since.date_time(app.zone())))?;
     }
+    if let Some(first) = status.first_expires {
+        let open = plural(status.questions, "approval", "approvals");
+        let until = first.date_time(app.zone());
+        let command = screen.tinted("regent approvals list", Tone::Command);
+        screen.line(&format!("{attention} you      {open} open, the first expires {until}   {command}"))?;
+    }
     for task in &status.unfinished {
         screen.line(&format!("{attention} {}", tasks::row(app, screen, task)))?;
         screen.line(&format!(

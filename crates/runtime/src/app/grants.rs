@@ -7,9 +7,8 @@ use broker::grant::Terms;
 use domain::Time;
 use domain::call::ToolId;
 use domain::id::{ApprovalId, CallId, GrantId};
-use ledger::records::{Grant, GrantEvent, GrantLog};
-use ledger::value::Seq;
-use ledger::{CommitError, Entry, Found, Refusal};
+use ledger::records::{Grant, GrantEvent};
+use ledger::{CommitError, Found, Refusal};
 use serde::Serialize;
 use serde_json::json;
 
@@ -144,26 +143,18 @@ impl App {
         let grant = self.granted(id).await?;
         let Some(live) = grant.live.clone() else { return Err(self.revoked(&grant).await?) };
         let revoked = Grant { live: None, revoked_at: Some(now), ..grant.clone() };
-        let log = GrantLog {
-            seq: Seq(None),
-            grant_id: grant.id,
-            n: "revoked".into(),
-            event: GrantEvent::Revoked,
-            call_id: None,
-            at: now,
-        };
         let mut batch = desk.batch();
-        batch.expect_present::<Grant>("live", &live).put(&revoked).put(&log).audit(Entry {
-            at: now,
-            kind: "grant.revoked".into(),
-            actor: "owner".into(),
-            subject: grant.id.to_string(),
-            trust: None,
-            origin_id: None,
-            reason_id: None,
-            vpol_id: None,
-            detail: json!({ "tool": grant.tool_id }),
-        });
+        batch
+            .expect_present::<Grant>("live", &live)
+            .put(&revoked)
+            .put(&approve::log(grant.id, GrantEvent::Revoked, now))
+            .audit(approve::of_grant(
+                "grant.revoked",
+                &grant,
+                "owner",
+                now,
+                json!({ "tool": grant.tool_id }),
+            ));
         match desk.ledger.commit(batch).await {
             Ok(_) => self.grant_view(&desk, revoked).await,
             Err(CommitError::Refused(Refusal::Gone { table: GRANTS, .. })) => {
@@ -207,7 +198,8 @@ impl App {
     }
 
     async fn revoked(&self, grant: &Grant) -> Result<Problem, Problem> {
-        let what = format!("{} was revoked already", self.short(grant.id).await?);
+        let how = if grant.revoked_at.is_some() { "was revoked already" } else { "has expired" };
+        let what = format!("{} {how}", self.short(grant.id).await?);
         Ok(Problem::new(Code::ANSWERED, what).safe("nothing was done").remedy("regent grants list"))
     }
 

@@ -20,6 +20,9 @@ pub struct Paths {
 pub struct StatusReport {
     /// Since when everything stands still, if it does.
     pub halted: Option<domain::Time>,
+    /// Questions that wait for a person, and when the first of them expires.
+    pub questions: usize,
+    pub first_expires: Option<domain::Time>,
     /// What was asked for and is not over, begun or not.
     pub unfinished: Vec<super::TaskLine>,
     pub today: usize,
@@ -118,7 +121,12 @@ impl App {
         let findings = self.parts.host.inspect();
         let warnings =
             findings.into_iter().filter(|finding| finding.state != State::Ok).map(|finding| finding.what);
+        let now = self.parts.clock.now();
+        let open: Vec<_> =
+            ledger.open_approvals().await?.into_iter().filter(|asked| asked.is_open(now)).collect();
         Ok(StatusReport {
+            questions: open.len(),
+            first_expires: open.first().map(|asked| asked.timeout_at),
             halted: ledger.halted().await?.map(|halt| halt.at),
             unfinished,
             today: today.len(),

@@ -34,7 +34,7 @@ use crate::duties;
 use crate::duties::{DutyLine, Pace};
 use crate::host::Host;
 use crate::house::House;
-use crate::pipeline::{Desk, Driven};
+use crate::pipeline::{Desk, Driven, approve};
 use crate::problem::Problem;
 use crate::settings::Settings;
 
@@ -125,6 +125,7 @@ impl App {
     /// # Errors
     /// If the ledger fails; that a duty failed is a line.
     pub async fn tick(&self) -> Result<Vec<DutyLine>, Problem> {
+        approve::sweep(&self.desk().await?).await?;
         duties::tick(&self.desk().await?, &*self.parts.host, &self.parts.settings.retention()).await
     }
 

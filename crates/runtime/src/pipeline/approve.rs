@@ -111,25 +111,15 @@ pub(crate) fn grant(
         granted_by: "owner".into(),
         request_id: request,
     };
-    let log = GrantLog {
-        seq: Seq(None),
-        grant_id: id,
-        n: "created".into(),
-        event: GrantEvent::Created,
-        call_id: None,
-        at: now,
-    };
-    batch.put(&body).put(&grant).put(&log).audit(Entry {
-        at: now,
-        kind: "grant.created".into(),
-        actor: "owner".into(),
-        subject: id.to_string(),
-        trust: None,
-        origin_id: None,
-        reason_id: None,
-        vpol_id: None,
-        detail: json!({ "tool": grant.tool_id, "terms": grant.terms, "expires_at": expires_at, "request": request }),
-    });
+    let detail =
+        json!({ "tool": grant.tool_id, "terms": grant.terms, "expires_at": expires_at, "request": request });
+    batch.put(&body).put(&grant).put(&log(id, GrantEvent::Created, now)).audit(of_grant(
+        "grant.created",
+        &grant,
+        "owner",
+        now,
+        detail,
+    ));
     Ok(grant)
 }
 
@@ -154,6 +144,49 @@ pub(crate) async fn expired(desk: &Desk, asked: Approval) -> Result<Approval, Pr
             Ok(desk.ledger.approval(asked.id).await?.unwrap_or(asked))
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// What has run out is said to have: questions that nobody answered, grants that do not hold any more. Whoever comes first
+/// writes it; in a house where nothing has, nothing is written.
+pub(crate) async fn sweep(desk: &Desk) -> Result<(), Problem> {
+    for asked in desk.ledger.open_approvals().await? {
+        expired(desk, asked).await?;
+    }
+    let now = desk.now();
+    let over = |grant: &Grant| grant.live.is_some() && grant.expires_at.is_some_and(|end| end <= now);
+    for grant in desk.ledger.grants().await?.into_iter().filter(over) {
+        let mut batch = desk.batch();
+        let live = grant.id.to_string();
+        batch
+            .expect_present::<Grant>("live", &live)
+            .put(&Grant { live: None, ..grant.clone() })
+            .put(&log(grant.id, GrantEvent::Expired, now))
+            .audit(of_grant("grant.expired", &grant, "clock", now, json!({ "tool": grant.tool_id })));
+        match desk.ledger.commit(batch).await {
+            Ok(_) | Err(CommitError::Refused(Refusal::Gone { table: GRANTS, .. })) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// What became of a grant; each of these happens to it once.
+pub(crate) fn log(grant_id: GrantId, event: GrantEvent, at: Time) -> GrantLog {
+    GrantLog { seq: Seq(None), grant_id, n: event.name().into(), event, call_id: None, at }
+}
+
+pub(crate) fn of_grant(kind: &str, grant: &Grant, actor: &str, at: Time, detail: serde_json::Value) -> Entry {
+    Entry {
+        at,
+        kind: kind.into(),
+        actor: actor.into(),
+        subject: grant.id.to_string(),
+        trust: None,
+        origin_id: None,
+        reason_id: None,
+        vpol_id: None,
+        detail,
     }
 }
 

@@ -29,9 +29,11 @@ pub(crate) struct Authority {
     pub(crate) open_for: std::time::Duration,
 }
 
-/// What only one call has.
-#[derive(Clone, Copy, Default)]
+/// How things stand for one call.
+#[derive(Clone, Copy)]
 pub(crate) struct Brought<'a> {
+    pub(crate) accounts: &'a Accounts,
+    pub(crate) standing: &'a Standing,
     pub(crate) looked: Option<&'a Looked>,
     pub(crate) leave: Option<&'a Approval>,
     pub(crate) grants: &'a [Granted],
@@ -75,8 +77,6 @@ impl Authority {
         call: Call,
         opening: &Opening,
         salt: &Salt,
-        accounts: &Accounts,
-        standing: &Standing,
         brought: Brought<'_>,
     ) -> Result<Ruled, NotCanonical> {
         // Roles, credentials and data levels of others come with the access policies; until then they have none.
@@ -102,7 +102,7 @@ impl Authority {
                 grants: brought.grants,
                 looked: brought.looked,
                 leave: brought.leave,
-                ..Moment::plain(&switches, &self.limits, accounts, standing)
+                ..Moment::plain(&switches, &self.limits, brought.accounts, brought.standing)
             },
         )
     }

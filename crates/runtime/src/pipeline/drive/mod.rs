@@ -195,7 +195,7 @@ impl Driver {
     pub(crate) async fn drive(mut self) -> Result<Ended, Problem> {
         loop {
             if !self.task.waiting().is_empty() {
-                self.hear().await?;
+                Box::pin(self.hear()).await?;
             }
             while let Some(effect) = self.waiting.pop_front() {
                 match effect {
@@ -203,7 +203,7 @@ impl Driver {
                     Effect::Ask(_) if self.task.result().is_some() => {}
                     Effect::Call(call) if call.subtask.is_some() && self.task.result().is_some() => {}
                     Effect::Ask(ask) => self.answer(&ask)?,
-                    Effect::Call(call) => self.rule(call).await?,
+                    Effect::Call(call) => Box::pin(self.rule(call)).await?,
                 }
             }
             self.standing = None;
@@ -218,7 +218,7 @@ impl Driver {
             };
             self.fresh.clear();
             if self.pending.is_empty() {
-                if self.task.status() == Status::Waiting && self.wait().await? {
+                if self.task.status() == Status::Waiting && Box::pin(self.wait()).await? {
                     continue;
                 }
                 return Ok(Ended {
@@ -286,8 +286,10 @@ impl Driver {
         let (looked, leave) = (self.broker.look(&call).await, self.leave(&call).await?);
         let opening = self.task.opening();
         let ask = |call: Call, grants: &[Granted]| {
-            let brought = Brought { looked: looked.as_ref(), leave: leave.as_ref(), grants };
-            let ruled = authority.ask(&self.broker, call, opening, salt, &accounts, &standing, brought);
+            let (accounts, standing) = (&accounts, &standing);
+            let brought =
+                Brought { accounts, standing, looked: looked.as_ref(), leave: leave.as_ref(), grants };
+            let ruled = authority.ask(&self.broker, call, opening, salt, brought);
             ruled.map_err(Problem::internal)
         };
         let mut ruled = ask(call.clone(), &[])?;
