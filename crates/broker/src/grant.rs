@@ -81,7 +81,8 @@ impl Terms {
         if !for_them || unpinned || !self.pins.iter().all(fits) {
             return None;
         }
-        let exact = self.pins.values().all(|pin| !pin.contains('*'));
+        // One that names no value at all pins nothing.
+        let exact = !self.pins.is_empty() && self.pins.values().all(|pin| !pin.contains('*'));
         Some(if exact && self.by_hand { Enough::Pinned } else { Enough::Covered })
     }
 }

@@ -1,9 +1,10 @@
 //! INVARIANT (layers-only-restrict), over random facts.
 
 use domain::call::Chooser;
+use domain::id::{ApprovalId, GrantId};
 use domain::principal::Principal;
 use domain::source::Source;
-use domain::{Tier, Trust};
+use domain::{Digest, Tier, Trust};
 use policy::vpol::{Mode, Vpol};
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
@@ -12,7 +13,8 @@ use serde_json::{Value, json};
 use super::{KNOWN, OWNER, World};
 use crate::access::Switch;
 use crate::budget::{Exhausted, Scope, Unit};
-use crate::decide::{Answer, DataLevel, Facts, decide, decide_by, layers};
+use crate::decide::{Answer, DataLevel, Facts, Leave, decide, decide_by, layers};
+use crate::grant::{Granted, Terms};
 use crate::tool::{DataClass, ExecutionMode, Level, Reach, ToolSpec, ValidationMode};
 
 /// Bytes that choose. Small ones choose what comes first, so a failure shrinks to the ordinary.
@@ -40,6 +42,31 @@ const MODES: [Mode; 3] = [Mode::Monitor, Mode::Intercept, Mode::Strict];
 const SWITCHES: [Switch; 4] = [Switch::On, Switch::Off, Switch::OffByEnvironment, Switch::Unreadable];
 const DATA: [DataLevel; 3] = [DataLevel::Full, DataLevel::Restricted, DataLevel::None];
 const CLASSES: [Option<DataClass>; 3] = [None, Some(DataClass::Logistics), Some(DataClass::Pii)];
+
+/// A grant that covers the call of this world, as far as one can.
+fn granted(world: &World, by_hand: bool, exact: bool) -> Granted {
+    let value = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let args = world.call.args.as_object();
+    let pins = args
+        .into_iter()
+        .flatten()
+        .map(|(name, arg)| (name.clone(), if exact { value(arg) } else { "*".to_owned() }));
+    Granted {
+        id: GrantId::from_bits(1),
+        terms: Terms {
+            tool: world.call.tool.clone(),
+            principal: world.principal.to_string(),
+            agent: world.agent.clone(),
+            session: None,
+            pins: pins.collect(),
+            by_hand,
+            reason: String::new(),
+        },
+    }
+}
 
 fn exhausted() -> Exhausted {
     Exhausted { scope: Scope::Task, unit: Unit::Calls, limit: 1, used: 1 }
@@ -236,6 +263,71 @@ proptest! {
         prop_assert_eq!(confirmed.answer, expected);
         if !world.principal.is_owner() {
             prop_assert_eq!(confirmed, chosen(Chooser::Model), "only the owner's hand is one");
+        }
+    }
+
+    /// A yes to another call, or to this one with a byte of difference, is none.
+    #[test]
+    fn a_leave_is_for_one_fingerprint(world in worlds(), byte in 0_usize..32, bit in 0_u32..8) {
+        let mut bytes = *Digest::of(b"this call").as_bytes();
+        let mut world = World { fingerprint: Some(Digest::of(b"this call")), ..world };
+        let without = world.decide();
+        let mut with = |to| {
+            world.leave = Some(Leave { approval: ApprovalId::from_bits(1), to });
+            world.decide()
+        };
+        let yes = with(Digest::of(b"this call"));
+        prop_assert_eq!(&yes.words, &without.words);
+        let expected = if without.answer == Answer::Review { Answer::Execute } else { without.answer };
+        prop_assert_eq!(yes.answer, expected);
+        bytes[byte] ^= 1 << bit;
+        prop_assert_eq!(&with(Digest::from_bytes(bytes)), &without);
+        world.fingerprint = None;
+        prop_assert_eq!(world.decide().answer, without.answer, "whose fingerprint nobody took has no leave");
+    }
+
+    /// A grant answers in a person's place: it turns reviews into yes and never a no, and for what can destroy something
+    /// only one that the owner wrote with the very values.
+    #[test]
+    fn a_grant_answers_reviews_and_nothing_else(
+        world in worlds(), by_hand in any::<bool>(), exact in any::<bool>(), dice in vec(any::<u8>(), 40),
+    ) {
+        let without = world.decide();
+        let mut with = world.clone();
+        with.grants = vec![granted(&world, by_hand, exact)];
+        let decision = with.decide();
+        prop_assert!(decision.answer <= without.answer);
+        if without.answer == Answer::Deny {
+            prop_assert_eq!(decision.answer, Answer::Deny);
+        }
+        for (before, after) in without.words.iter().zip(&decision.words) {
+            let waived = before.answer == Answer::Review && after.answer == Answer::Execute;
+            prop_assert!(waived || before == after);
+            prop_assert!(!waived || decision.grant.is_some());
+        }
+        let destroys = world.tier.max(world.tool.tier) > Tier::WriteSafe;
+        if destroys && !(by_hand && exact) {
+            prop_assert_eq!(&decision.words, &without.words, "it names no values");
+        }
+        if world.tool.validation_mode == ValidationMode::Strict && without.answer == Answer::Review {
+            prop_assert!(decision.answer == Answer::Review || decision.confirmed, "strict asks each time");
+        }
+        // For somebody else, with other values, or for another tool it is no grant at all.
+        let mut other = with.clone();
+        other.grants[0].terms.principal = "somebody".into();
+        prop_assert_eq!(other.decide(), without.clone());
+        let mut other = with.clone();
+        other.grants[0].terms.agent = "another".into();
+        prop_assert_eq!(other.decide(), without.clone());
+        let mut other = with.clone();
+        other.grants[0].terms.pins.insert("zzz".into(), "*".into());
+        prop_assert_eq!(other.decide(), without);
+        // With grants, too, a stricter fact never allows more.
+        let (before, dice) = (decision.answer, &mut Dice(dice.iter()));
+        for (name, tighten) in TIGHTENINGS {
+            let mut tightened = with.clone();
+            tighten(&mut tightened, dice);
+            prop_assert!(before <= tightened.decide().answer, "{}: {:#?}", name, tightened);
         }
     }
 
