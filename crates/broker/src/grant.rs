@@ -105,3 +105,43 @@ fn is_plain(text: &str) -> bool {
     let part = |part: &str| !matches!(part, "" | "." | "..");
     text.split('/').all(part) && !text.contains('\\') && !text.chars().any(domain::is_unseen)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn a_pattern_never_reaches_what_could_lead_elsewhere() {
+        let table: [(&str, Value, bool); 24] = [
+            ("reports/*", json!("reports/a.md"), true),
+            ("reports/*", json!("reports/deep/a.md"), true),
+            ("reports/*", json!("reports/"), false),
+            ("reports/*", json!("reports"), false),
+            ("reports/*", json!("reports/../a.md"), false),
+            ("reports/*", json!("reports/./a.md"), false),
+            ("reports/*", json!("reports//a.md"), false),
+            ("reports/*", json!("other/reports/a.md"), false),
+            ("reports/*", json!("reports\\..\\a.md"), false),
+            ("reports/*", json!("reports/a\u{202e}md"), false),
+            ("reports/*", json!("reports/a\nb"), false),
+            ("*", json!("/etc/passwd"), false),
+            ("*", json!(".."), false),
+            ("*@home.example", json!("lea@home.example"), true),
+            ("*@home.example", json!("lea@home.example.evil.example"), false),
+            ("a.md", json!("a.md"), true),
+            ("a.md", json!("A.md"), false),
+            ("a.md", json!("a.md "), false),
+            ("5", json!(5), true),
+            ("5", json!(5.0), true),
+            ("5", json!(50), false),
+            ("a", json!(["a", "a"]), true),
+            ("a", json!(["a", "b"]), false),
+            ("*", json!({ "path": "a" }), false),
+        ];
+        for (pin, value, expected) in table {
+            assert_eq!(fits(pin, &value), expected, "{pin} {value}");
+        }
+        assert!(!fits("*", &json!([])), "nothing is no value");
+    }
+}
