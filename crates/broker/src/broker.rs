@@ -113,7 +113,12 @@ impl Broker {
     pub async fn look(&self, call: &Call) -> Option<Looked> {
         let entry = self.registry.entry(&call.tool)?;
         entry.accepts(&call.args).ok()?;
-        entry.handler.look(&entry.whole(&call.args)).await
+        let looked = entry.handler.look(&entry.whole(&call.args)).await?;
+        // The value of a secret is in no ledger: then what was there cannot be kept either.
+        let holds = |text: &str| self.secrets.found_in_text(text).is_some();
+        let leaks = looked.content.as_deref().is_some_and(|content| holds(&String::from_utf8_lossy(content)))
+            || looked.diff.as_deref().is_some_and(holds);
+        Some(if leaks { Looked { content: None, diff: None, ..looked } } else { looked })
     }
 
     /// Asks every layer about a call, with the facts that the registry and the moment add.
