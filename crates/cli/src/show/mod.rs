@@ -14,7 +14,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use serde::Serialize;
 
 use crate::args::Color;
-use crate::edge::Surroundings;
+use crate::edge::{Surroundings, tty};
 pub(crate) use escape::{escaped, inline};
 pub(crate) use problem::problem;
 pub(crate) use theme::{Theme, Tone};
@@ -24,6 +24,8 @@ pub(crate) use tree::tree;
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
     pub(crate) json: bool,
+    /// Columns, where that matters.
+    pub(crate) width: usize,
     out: Stream,
     err: Stream,
 }
@@ -48,7 +50,9 @@ impl Screen {
             };
             Stream { terminal, theme: Theme { color, symbols: terminal && utf8 && !plain } }
         };
-        Self { json, out: stream(io::stdout().is_terminal()), err: stream(io::stderr().is_terminal()) }
+        let told = surroundings.variable("COLUMNS").and_then(|columns| columns.parse().ok());
+        let width = told.or_else(|| tty::columns(io::stdout())).unwrap_or(tty::WIDTH);
+        Self { json, width, out: stream(io::stdout().is_terminal()), err: stream(io::stderr().is_terminal()) }
     }
 
     /// Whether a person reads the notes.

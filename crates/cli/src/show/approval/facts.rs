@@ -101,7 +101,7 @@ pub(crate) fn to_type(question: &Question, typed: &Typed) -> String {
 }
 
 /// What an answer could grant, in words: `stop asking to write in reports/, this agent, 24 h`.
-pub(crate) fn offer(terms: &Terms, coverage: Option<Coverage>) -> String {
+pub(super) fn offer(terms: &Terms, coverage: Option<Coverage>) -> String {
     let session = if terms.session.is_some() { ", this session" } else { "" };
     let covered = coverage.map_or_else(String::new, |Coverage { covered, of }| {
         format!("; would have covered {covered} of your last {of}")

@@ -6,6 +6,8 @@
 mod body;
 mod facts;
 #[cfg(test)]
+pub(crate) mod sample;
+#[cfg(test)]
 mod tests;
 
 use broker::decide::Answer;
@@ -19,7 +21,7 @@ use super::odd::odd;
 use super::rows::{columns, rows};
 use super::{Theme, Tone, inline};
 
-pub(crate) use facts::{offer, open_until, outcome, to_type};
+pub(crate) use facts::{leave, open_until, outcome, to_type};
 
 /// How it is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -60,10 +62,17 @@ pub(crate) fn block(view: &ApprovalView, look: &Look<'_>) -> Vec<String> {
     if !question.wanted.trim().is_empty() {
         page.label("agent says", &format!("\"{}\"", inline(&question.wanted)));
     }
-    if view.status.is_open() {
-        page.offer(view);
-    }
     page.lines
+}
+
+/// What an answer could grant beyond this one call; nothing if nothing is offered.
+pub(crate) fn offered(view: &ApprovalView, look: &Look<'_>) -> Vec<String> {
+    let offered = view.question.as_ref().and_then(|question| question.offer.as_ref());
+    let Some(terms) = offered.filter(|_| view.status.is_open()) else { return Vec::new() };
+    let key = look.theme.tinted("g", Tone::Command);
+    let rows =
+        rows(&facts::offer(terms, view.coverage), look.width.saturating_sub(3)).into_iter().enumerate();
+    rows.map(|(i, row)| if i == 0 { format!("{key}  {row}") } else { format!("   {row}") }).collect()
 }
 
 /// The first line, or two where they do not fit beside each other.
@@ -186,15 +195,6 @@ impl Page<'_> {
         if let Some(diff) = question.diff.as_deref().filter(|_| !is_new) {
             let lines = body::text("diff", diff, self.look);
             self.lines.extend(lines);
-        }
-    }
-
-    fn offer(&mut self, view: &ApprovalView) {
-        let Some(terms) = view.question.as_ref().and_then(|question| question.offer.as_ref()) else { return };
-        let key = self.look.theme.tinted("g", Tone::Command);
-        let offered = rows(&offer(terms, view.coverage), self.look.width.saturating_sub(3));
-        for (i, row) in offered.into_iter().enumerate() {
-            self.lines.push(if i == 0 { format!("{key}  {row}") } else { format!("   {row}") });
         }
     }
 }

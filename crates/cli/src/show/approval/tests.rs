@@ -1,94 +1,22 @@
 //! The block as text, at 80 columns and at 40, and what hostile values make of it.
 
-use broker::Reach;
-use broker::decide::{Layer, Word};
-use broker::grant::Terms;
 use broker::question::Typed;
-use domain::call::{Call, Chooser};
+use domain::Digest;
 use domain::change::{Change, Content, Standing};
-use domain::id::{ApprovalId, CallId, OriginId, ReasonId, TaskId, VpolId};
-use domain::tags::Tags;
-use domain::{Digest, Tier};
 use runtime::app::Coverage;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Answer, ApprovalView, Fold, Look, NamedBy, Question, Sink, Status, Theme, block};
+use super::sample::{offer, question, sink, time, view};
+use super::{ApprovalView, Fold, Look, NamedBy, Status, Theme, block, offered};
 use crate::show::inline;
 
 const BARE: Theme = Theme { color: false, symbols: false };
 const RICH: Theme = Theme { color: true, symbols: true };
 
-fn time(text: &str) -> domain::Time {
-    text.parse().unwrap()
-}
-
-fn sink(name: &str, value: &str, named_by: NamedBy) -> Sink {
-    Sink { name: name.into(), value: value.into(), named_by }
-}
-
-fn question(tool: &str, args: Value, sinks: Vec<Sink>) -> Question {
-    Question {
-        call: Call {
-            id: CallId::from_bits(1),
-            tool: tool.parse().unwrap(),
-            args,
-            task: TaskId::from_bits(2),
-            subtask: Some(3),
-            chosen_by: Chooser::Model,
-            tags: Tags {
-                origin: OriginId::from_bits(3),
-                reason: ReasonId::from_bits(4),
-                vpol: VpolId::from_bits(5),
-            },
-        },
-        description: "does something".into(),
-        tier: Tier::WriteDestructive,
-        reach: Reach::Workspace,
-        sinks,
-        asked: vec![Word {
-            layer: Layer::Tier,
-            answer: Answer::Review,
-            reason: "deleting always needs you".into(),
-            instead: None,
-        }],
-        change: None,
-        diff: None,
-        modified: None,
-        undo: false,
-        wanted: String::new(),
-        typed: None,
-        offer: None,
-        decision: Digest::of(b"decision"),
-    }
-}
-
-fn view(question: Question) -> ApprovalView {
-    ApprovalView {
-        id: ApprovalId::from_bits(7),
-        short: "a-m3xd".into(),
-        task: TaskId::from_bits(2),
-        task_short: "t-k7q2".into(),
-        call: CallId::from_bits(1),
-        status: Status::Pending,
-        fate: None,
-        authority: "owner".into(),
-        created_at: time("2026-11-15T14:18:00Z"),
-        timeout_at: time("2026-11-15T14:48:00Z"),
-        resolved_at: None,
-        resolved_by: None,
-        resolved_via: None,
-        said: None,
-        question: Some(question),
-        shape: Digest::of(b"shape"),
-        grant: None,
-        coverage: None,
-        attended: true,
-    }
-}
-
 fn shown(view: &ApprovalView, width: usize, theme: Theme, fold: Fold) -> Vec<String> {
     let zone = jiff::tz::TimeZone::UTC;
-    block(view, &Look { now: time("2026-11-15T14:20:00Z"), zone: &zone, theme, width, fold })
+    let look = Look { now: time("2026-11-15T14:20:00Z"), zone: &zone, theme, width, fold };
+    [block(view, &look), offered(view, &look)].concat()
 }
 
 fn folded(view: &ApprovalView, width: usize) -> String {
@@ -137,15 +65,7 @@ fn write() -> ApprovalView {
         folders: vec!["reports".into(), "reports/q3".into()],
     });
     question.diff = Some("-old\n+new".into());
-    question.offer = Some(Terms {
-        tool: "write_file".parse().unwrap(),
-        principal: "owner".into(),
-        agent: "main".into(),
-        session: None,
-        pins: [("path".to_owned(), "reports/*".to_owned())].into(),
-        by_hand: false,
-        reason: String::new(),
-    });
+    question.offer = Some(offer());
     let mut view = view(question);
     view.coverage = Some(Coverage { covered: 45, of: 63 });
     view
