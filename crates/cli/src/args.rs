@@ -298,10 +298,11 @@ pub(crate) enum Approvals {
         after_help = "Example:\n  regent approvals approve a-m3xd\n  regent approvals approve a-m3xd a-p2ne\n  regent approvals approve a-m3xd --for 24h\n  regent approvals approve a-w8kd --value aurora.example"
     )]
     Approve {
+        /// Any unique beginning of each id
         #[arg(value_name = "ID", required = true, num_args = 1..)]
         ids: Vec<String>,
         /// How long the yes lasts; the last two write a grant
-        #[arg(long = "for", value_name = "HOW LONG", default_value = "once")]
+        #[arg(long = "for", value_name = "TIME", default_value = "once")]
         lasting: Lasting,
         /// What has to be typed of the value, where a plain yes is not enough
         #[arg(long, value_name = "TEXT")]
@@ -312,6 +313,7 @@ pub(crate) enum Approvals {
         after_help = "Example:\n  regent approvals reject a-m3xd \"the originals are not there any more\""
     )]
     Reject {
+        /// Any unique beginning of its id
         id: String,
         /// The agent is told it
         reason: Option<String>,
@@ -319,6 +321,7 @@ pub(crate) enum Approvals {
     /// Say yes to the same call with other arguments
     #[command(after_help = "Example:\n  regent approvals modify a-w8kd to=billing@aurora.example")]
     Modify {
+        /// Any unique beginning of its id
         id: String,
         /// Arguments that differ, as name=value; the others stay
         #[arg(value_name = "NAME=VALUE")]
@@ -332,15 +335,22 @@ pub(crate) enum Approvals {
     },
     /// Hand a question to the next authority; its time begins anew
     #[command(after_help = "Example:\n  regent approvals escalate a-m3xd")]
-    Escalate { id: String },
+    Escalate {
+        /// Any unique beginning of its id
+        id: String,
+    },
     /// A number and a one-time code to answer a question from a chat
     #[command(after_help = "Example:\n  regent approvals code a-m3xd")]
-    Code { id: String },
+    Code {
+        /// Any unique beginning of its id
+        id: String,
+    },
     /// A reply as it came from a chat
     #[command(
         after_help = "Example:\n  regent approvals reply \"yes 3 K7Q2MX8P\"\n  regent approvals reply \"no 3 K7Q2MX8P not today\""
     )]
     Reply {
+        /// `yes` or `no`, the number, the code, and with a no the reason
         #[arg(value_name = "REPLY", required = true, num_args = 1..)]
         text: Vec<String>,
     },
@@ -375,12 +385,13 @@ pub(crate) enum Grants {
         after_help = "Example:\n  regent grants add write_file 'path=reports/*' --for 7d --reason \"the weekly report\"\n\nIn a pattern `*` stands for any run of characters. What deletes, or what a model names, needs each value in full."
     )]
     Add {
+        /// Its id, or another name it is known by
         tool: String,
         /// What an argument has to be
         #[arg(value_name = "NAME=PATTERN")]
         pins: Vec<String>,
         /// How long: 30m, 24h, 7d or always
-        #[arg(long = "for", value_name = "HOW LONG", default_value = "24h")]
+        #[arg(long = "for", value_name = "TIME", default_value = "24h")]
         lasting: GrantSpan,
         /// Which agents; `*` stands for any run of characters
         #[arg(long, value_name = "GLOB", default_value = "main")]
@@ -394,7 +405,10 @@ pub(crate) enum Grants {
     },
     /// Take a grant back
     #[command(after_help = "Example:\n  regent grants revoke g-k7q2")]
-    Revoke { id: String },
+    Revoke {
+        /// Any unique beginning of its id
+        id: String,
+    },
     /// What became of the grants: made, used, expired, revoked
     #[command(after_help = "Example:\n  regent grants audit\n  regent grants audit g-k7q2")]
     Audit {

@@ -43,6 +43,8 @@ struct Inner {
     /// Whether it knows about marks around what is pasted.
     marks: bool,
     asking: Mutex<Option<Asking>>,
+    /// Whoever reads holds it: somebody who has just given up must not take a line from the next one.
+    reading: Mutex<()>,
     /// Whether what is read is still part of something that was pasted.
     pasting: AtomicBool,
 }
@@ -78,7 +80,13 @@ impl Tty {
 
     fn over(file: File, marks: bool) -> Option<Self> {
         tcgetattr(&file).ok()?;
-        let inner = Inner { file, marks, asking: Mutex::new(None), pasting: AtomicBool::new(false) };
+        let inner = Inner {
+            file,
+            marks,
+            asking: Mutex::new(None),
+            reading: Mutex::new(()),
+            pasting: AtomicBool::new(false),
+        };
         let tty = Self(Arc::new(inner));
         tty.is_ours().then_some(tty)
     }
@@ -179,9 +187,10 @@ impl Tty {
     }
 
     fn listen(&self, wanted: &AtomicBool) -> Heard {
+        let _alone = self.0.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let mut line = Vec::new();
         while wanted.load(Ordering::Acquire) {
-            match self.chunk() {
+            match self.chunk(wanted) {
                 Ok(None) => {}
                 Ok(Some(chunk)) if chunk.is_empty() => return Heard::End,
                 Ok(Some(chunk)) => line.extend_from_slice(&chunk),
@@ -201,7 +210,7 @@ impl Tty {
     /// Whatever arrives right behind something pasted comes from the same hand.
     fn settle(&self, wanted: &AtomicBool) {
         while wanted.load(Ordering::Acquire) {
-            match self.chunk() {
+            match self.chunk(wanted) {
                 Ok(Some(chunk)) if !chunk.is_empty() => drop(self.heard(&chunk)),
                 _ => return,
             }
@@ -209,7 +218,7 @@ impl Tty {
     }
 
     /// What there is to read; nothing if there was none for a moment, or it is not for us.
-    fn chunk(&self) -> io::Result<Option<Vec<u8>>> {
+    fn chunk(&self, wanted: &AtomicBool) -> io::Result<Option<Vec<u8>>> {
         let ours = self.is_ours();
         let events = if ours { PollFlags::IN } else { PollFlags::empty() };
         let mut polled = [PollFd::new(&self.0.file, events)];
@@ -218,6 +227,7 @@ impl Tty {
             Err(rustix::io::Errno::INTR) => return Ok(None),
             Err(error) => return Err(error.into()),
             Ok(_) if !ours => return Err(io::ErrorKind::BrokenPipe.into()), // nothing was waited for but its end
+            Ok(_) if !wanted.load(Ordering::Acquire) => return Ok(None),    // it was typed for somebody else
             Ok(_) => {}
         }
         let mut chunk = vec![0; CHUNK];
@@ -272,3 +282,7 @@ impl Drop for Wanted {
         self.0.store(false, Ordering::Release);
     }
 }
+
+#[cfg(test)]
+#[path = "tty_tests.rs"]
+mod tests;
