@@ -115,7 +115,7 @@ impl<'a> Suspended<'a> {
     fn obey(&self) {
         let Some(tty) = self.tty else { return };
         tty.lend();
-        drop(raise(Signal::SIGSTOP)); // it goes on from here
+        raise(Signal::SIGSTOP).unwrap_or_default(); // it goes on from here, now or later
         tty.take_back();
     }
 }

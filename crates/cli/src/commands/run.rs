@@ -32,7 +32,7 @@ pub(crate) async fn run(
         watch: watch(screen),
         patience: attendance.patience(),
     };
-    let report = attended(app, screen, attendance, None, app.run(request)).await?;
+    let report = attended(app, screen, attendance, None, Box::pin(app.run(request))).await?;
     afterwards(app).await;
     closing(app, screen, &report)
 }
@@ -47,7 +47,7 @@ pub(super) async fn afterwards(app: &App) {
 pub(crate) async fn resume(app: &App, screen: &Screen, attendance: &Attendance, id: Option<&str>) -> Done {
     let task = begun(app, id).await;
     let work = app.resume(id, surface(screen, attendance), watch(screen), attendance.patience());
-    let report = attended(app, screen, attendance, task, work).await?;
+    let report = attended(app, screen, attendance, task, Box::pin(work)).await?;
     if let Some(result) = report.result.as_ref().filter(|_| !report.worked) {
         screen.note(&format!("{} was over already; this is what it came to", report.short));
         if screen.json { response(screen, report.task, result)? } else { print(screen, result)? }

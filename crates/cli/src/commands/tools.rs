@@ -247,7 +247,7 @@ async fn call(
         watch: watch(screen),
         patience: attendance.patience(),
     };
-    let report = attended(app, screen, attendance, None, app.call(request)).await?;
+    let report = attended(app, screen, attendance, None, Box::pin(app.call(request))).await?;
     afterwards(app).await;
     closing(app, screen, &report)
 }

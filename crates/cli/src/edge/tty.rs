@@ -138,7 +138,8 @@ impl Tty {
         if let Ok(before) = self.set_modes() {
             asking.before = before;
         }
-        self.begin(asking);
+        // If it is gone, whoever reads hears it.
+        self.begin(asking).unwrap_or_default();
     }
 
     fn asking(&self) -> std::sync::MutexGuard<'_, Option<Asking>> {
@@ -147,10 +148,13 @@ impl Tty {
 
     fn set_up(&self, prompt: &str) -> io::Result<Set> {
         let before = self.set_modes()?;
-        let mut asking = Asking { before, prompt: prompt.into(), on_screen: false };
-        self.begin(&mut asking);
-        *self.asking() = Some(asking);
-        Ok(Set(self.clone()))
+        *self.asking() = Some(Asking { before, prompt: prompt.into(), on_screen: false });
+        let set = Set(self.clone()); // from here on it is put back, whatever happens
+        match self.asking().as_mut() {
+            Some(asking) => self.begin(asking)?,
+            None => return Err(io::ErrorKind::NotFound.into()),
+        }
+        Ok(set)
     }
 
     fn set_modes(&self) -> io::Result<Termios> {
@@ -162,16 +166,17 @@ impl Tty {
         Ok(before)
     }
 
-    fn begin(&self, asking: &mut Asking) {
+    fn begin(&self, asking: &mut Asking) -> io::Result<()> {
         if self.0.marks {
             self.write("\x1b[?2004h");
         }
         // The end of something that is being pasted must not be lost: whatever follows it would count as typed.
         if !self.0.pasting.load(Ordering::Acquire) {
-            drop(tcflush(&self.0.file, QueueSelector::IFlush));
+            tcflush(&self.0.file, QueueSelector::IFlush)?;
         }
         self.write(&asking.prompt);
         asking.on_screen = true;
+        Ok(())
     }
 
     fn restore(&self) {
@@ -182,7 +187,7 @@ impl Tty {
         }
         if self.is_ours() {
             // A terminal that is gone has no modes to put back.
-            drop(tcsetattr(&self.0.file, OptionalActions::Now, &asking.before));
+            tcsetattr(&self.0.file, OptionalActions::Now, &asking.before).unwrap_or_default();
         }
     }
 
