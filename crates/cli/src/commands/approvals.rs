@@ -39,16 +39,14 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
             let reason = reason.unwrap_or_default();
             each(app, screen, &[id], &Act::Reject { reason }).await
         }
+        Approvals::Modify { id, args, json_args: None, .. } if args.is_empty() => {
+            let what = "nothing is to be changed: name at least one argument";
+            Err(usage(what).remedy(format!("regent approvals modify {id} NAME=VALUE")).into())
+        }
         Approvals::Modify { id, args, json_args, value } => {
             let view = app.approval(&id).await?;
             let args = match json_args {
                 Some(whole) => arguments(app, tool(&view)?, &[], Some(&whole)).await?,
-                None if args.is_empty() => {
-                    let what = "nothing is to be changed: name at least one argument";
-                    return Err(usage(what)
-                        .remedy(format!("regent approvals modify {id} NAME=VALUE"))
-                        .into());
-                }
                 None => changed(app, &view, &args).await?,
             };
             each(app, screen, &[id], &Act::Modify { args, typed: value }).await
