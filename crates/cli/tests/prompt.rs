@@ -39,7 +39,11 @@ fn asked(world: &World) -> Terminal {
 fn with(world: &World, prepare: impl Fn(&mut std::process::Command)) -> Terminal {
     Terminal::start(|command| {
         prepare(command);
-        command.env("REGENT_HOME", &world.home).env("TERM", "xterm").current_dir(world.workspace());
+        command
+            .env("REGENT_HOME", &world.home)
+            .env("TERM", "xterm")
+            .env("NO_COLOR", "1")
+            .current_dir(world.workspace());
     })
 }
 

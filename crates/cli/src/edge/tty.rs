@@ -4,11 +4,12 @@
 //! marks that terminals put around what is pasted) is changed back on every way out.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcgetpgrp,
     tcgetwinsize, tcsetattr,
@@ -39,12 +40,17 @@ pub(crate) enum Heard {
 pub(crate) struct Tty(Arc<Inner>);
 
 struct Inner {
+    /// To write on, and to set.
     file: File,
+    /// To read from. Reading never waits, polling does: what was there a moment ago may be gone.
+    input: File,
     /// Whether it knows about marks around what is pasted.
     marks: bool,
     asking: Mutex<Option<Asking>>,
     /// Whoever reads holds it: somebody who has just given up must not take a line from the next one.
     reading: Mutex<()>,
+    /// Odd while it is lent to somebody else; what was typed in another turn is not for us.
+    turn: AtomicUsize,
     /// Whether what is read is still part of something that was pasted.
     pasting: AtomicBool,
 }
@@ -74,17 +80,19 @@ impl Tty {
     /// Nothing if there is no controlling terminal, or another program has it.
     #[expect(clippy::disallowed_methods, reason = "the terminal is a file")]
     pub(crate) fn open(marks: bool) -> Option<Self> {
-        let file = std::fs::OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
-        Self::over(file, marks)
-    }
-
-    fn over(file: File, marks: bool) -> Option<Self> {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        const PATH: &str = "/dev/tty";
+        let file = std::fs::OpenOptions::new().read(true).write(true).open(PATH).ok()?;
+        let unwaiting = OFlags::NONBLOCK.bits().cast_signed();
+        let input = std::fs::OpenOptions::new().read(true).custom_flags(unwaiting).open(PATH).ok()?;
         tcgetattr(&file).ok()?;
         let inner = Inner {
             file,
+            input,
             marks,
             asking: Mutex::new(None),
             reading: Mutex::new(()),
+            turn: AtomicUsize::new(0),
             pasting: AtomicBool::new(false),
         };
         let tty = Self(Arc::new(inner));
@@ -127,6 +135,7 @@ impl Tty {
 
     /// Before this process is stopped: the terminal goes to somebody else meanwhile.
     pub(crate) fn lend(&self) {
+        self.0.turn.fetch_or(1, Ordering::AcqRel);
         self.step_aside();
         self.restore();
     }
@@ -134,12 +143,20 @@ impl Tty {
     /// The process goes on. The size and the owner of the terminal may be others now.
     pub(crate) fn take_back(&self) {
         let mut asking = self.asking();
-        let Some(asking) = asking.as_mut().filter(|_| self.is_ours()) else { return };
-        if let Ok(before) = self.set_modes() {
-            asking.before = before;
+        if let Some(asking) = asking.as_mut().filter(|_| self.is_ours()) {
+            if let Ok(before) = self.set_modes() {
+                asking.before = before;
+            }
+            // If it is gone, whoever reads hears it.
+            self.begin(asking).unwrap_or_default();
         }
-        // If it is gone, whoever reads hears it.
-        self.begin(asking).unwrap_or_default();
+        // Only now: what was typed meanwhile is thrown away.
+        self.0.turn.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Nothing while it is lent.
+    fn turn(&self) -> Option<usize> {
+        Some(self.0.turn.load(Ordering::Acquire)).filter(|turn| turn % 2 == 0)
     }
 
     fn asking(&self) -> std::sync::MutexGuard<'_, Option<Asking>> {
@@ -152,7 +169,7 @@ impl Tty {
         let set = Set(self.clone()); // from here on it is put back, whatever happens
         match self.asking().as_mut() {
             Some(asking) => self.begin(asking)?,
-            None => return Err(io::ErrorKind::NotFound.into()),
+            None => return Err(ErrorKind::NotFound.into()),
         }
         Ok(set)
     }
@@ -193,9 +210,15 @@ impl Tty {
 
     fn listen(&self, wanted: &AtomicBool) -> Heard {
         let _alone = self.0.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut line = Vec::new();
+        let (mut line, mut turn) = (Vec::new(), self.turn());
         while wanted.load(Ordering::Acquire) {
-            match self.chunk(wanted) {
+            let chunk = self.chunk(wanted);
+            if self.turn() != turn {
+                turn = self.turn();
+                line.clear();
+                continue;
+            }
+            match chunk {
                 Ok(None) => {}
                 Ok(Some(chunk)) if chunk.is_empty() => return Heard::End,
                 Ok(Some(chunk)) => line.extend_from_slice(&chunk),
@@ -224,24 +247,25 @@ impl Tty {
 
     /// What there is to read; nothing if there was none for a moment, or it is not for us.
     fn chunk(&self, wanted: &AtomicBool) -> io::Result<Option<Vec<u8>>> {
-        let ours = self.is_ours();
+        let ours = self.is_ours() && self.turn().is_some();
         let events = if ours { PollFlags::IN } else { PollFlags::empty() };
-        let mut polled = [PollFd::new(&self.0.file, events)];
+        let mut polled = [PollFd::new(&self.0.input, events)];
         match poll(&mut polled, Some(&LOOK)) {
             Ok(0) => return Ok(None),
             Err(rustix::io::Errno::INTR) => return Ok(None),
             Err(error) => return Err(error.into()),
-            Ok(_) if !ours => return Err(io::ErrorKind::BrokenPipe.into()), // nothing was waited for but its end
-            Ok(_) if !wanted.load(Ordering::Acquire) => return Ok(None),    // it was typed for somebody else
+            Ok(_) if !ours => return Err(ErrorKind::BrokenPipe.into()), // nothing was waited for but its end
+            Ok(_) if self.turn().is_none() => return Ok(None),
+            Ok(_) if !wanted.load(Ordering::Acquire) => return Ok(None), // it was typed for somebody else
             Ok(_) => {}
         }
         let mut chunk = vec![0; CHUNK];
-        match (&self.0.file).read(&mut chunk) {
+        match (&self.0.input).read(&mut chunk) {
             Ok(read) => {
                 chunk.truncate(read);
                 Ok(Some(chunk))
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => Ok(None),
             Err(error) => Err(error),
         }
     }

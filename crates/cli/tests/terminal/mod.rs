@@ -4,12 +4,15 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use nix::unistd::Pid;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// After this nothing more is waited for.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -17,9 +20,12 @@ const LIMIT: Duration = Duration::from_secs(30);
 pub(crate) struct Terminal {
     /// Nothing once it is closed.
     master: Option<File>,
-    slave: OwnedFd,
+    /// Nothing once nobody looks at the settings any more: then what is left to read has an end.
+    slave: Option<OwnedFd>,
     child: Child,
     shown: Arc<(Mutex<Vec<u8>>, Condvar)>,
+    reader: Option<JoinHandle<()>>,
+    closed: Arc<AtomicBool>,
     /// How it was set before the program started.
     pub(crate) before: Termios,
 }
@@ -47,15 +53,12 @@ impl Terminal {
 
         let master = File::from(pty.master);
         let shown = Arc::new((Mutex::new(Vec::new()), Condvar::new()));
-        let (mut reader, seen) = (master.try_clone().expect("a stream"), Arc::clone(&shown));
-        std::thread::spawn(move || {
-            let mut chunk = [0; 1024];
-            while let Ok(some @ 1..) = reader.read(&mut chunk) {
-                seen.0.lock().expect("what was shown").extend_from_slice(&chunk[..some]);
-                seen.1.notify_all();
-            }
-        });
-        Self { master: Some(master), slave: pty.slave, child, shown, before }
+        let closed = Arc::new(AtomicBool::new(false));
+        let (from, seen, done) =
+            (master.try_clone().expect("a stream"), Arc::clone(&shown), Arc::clone(&closed));
+        let reader = std::thread::spawn(move || while !done.load(Ordering::Acquire) && read(&from, &seen) {});
+        let reader = Some(reader);
+        Self { master: Some(master), slave: Some(pty.slave), child, shown, reader, closed, before }
     }
 
     pub(crate) fn types(&mut self, text: &str) {
@@ -78,7 +81,7 @@ impl Terminal {
     }
 
     pub(crate) fn settings(&self) -> Termios {
-        tcgetattr(&self.slave).expect("settings")
+        tcgetattr(self.slave.as_ref().expect("it is open")).expect("settings")
     }
 
     pub(crate) fn pid(&self) -> Pid {
@@ -116,6 +119,8 @@ impl Terminal {
             std::thread::sleep(Duration::from_millis(10));
         };
         assert_eq!(self.settings(), self.before, "the terminal is as it was\n{}", self.text());
+        self.slave = None;
+        self.reader.take().expect("it reads").join().expect("what is left is read");
         let text = self.text();
         let (on, off) = (text.matches("\x1b[?2004h").count(), text.matches("\x1b[?2004l").count());
         assert_eq!(on, off, "marks around what is pasted are off again\n{text}");
@@ -124,9 +129,25 @@ impl Terminal {
 
     /// Closes the terminal, and waits for the end.
     pub(crate) fn hangs_up(mut self) -> Option<i32> {
-        // What the reading thread holds is a second hold on it: signal as the kernel does when the last one goes.
+        self.closed.store(true, Ordering::Release);
+        self.reader.take().expect("it reads").join().expect("it holds the terminal open no longer");
         self.master = None;
-        self.signal(Signal::SIGHUP);
         self.child.wait().expect("it ends").code()
     }
+}
+
+/// Takes in what is shown, if there is something for a moment. Says whether there may be more.
+fn read(mut from: &File, seen: &(Mutex<Vec<u8>>, Condvar)) -> bool {
+    const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+    match poll(&mut [PollFd::new(from, PollFlags::IN)], Some(&MOMENT)) {
+        Ok(0) => return true,
+        Ok(_) => {}
+        Err(_interrupted) => return true,
+    }
+    let mut chunk = [0; 1024];
+    // A terminal that everybody has left reads as an error.
+    let Ok(some @ 1..) = from.read(&mut chunk) else { return false };
+    seen.0.lock().expect("what was shown").extend_from_slice(&chunk[..some]);
+    seen.1.notify_all();
+    true
 }
