@@ -10,6 +10,7 @@
     reason = "tests of the binary: they start processes, look at files, and say why they skip"
 )]
 
+mod approvals;
 mod audit;
 mod database;
 mod disk;

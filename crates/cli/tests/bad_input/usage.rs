@@ -7,7 +7,7 @@ use crate::process::Outcome;
 use crate::world::{REQUEST, World};
 
 /// In a house in which something has happened: refused, and nothing changes.
-fn refused(args: &[&str], exit: i32, code: &str) -> Outcome {
+pub(crate) fn refused(args: &[&str], exit: i32, code: &str) -> Outcome {
     let world = World::lived_in();
     let outcome = world.refuses(world.regent(args), exit, code);
     // In a house that is not there yet, a mistake does not make one.
