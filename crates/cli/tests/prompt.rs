@@ -96,7 +96,7 @@ fn what_is_pasted_never_decides() {
         let mut terminal = asked(&world);
         terminal.sees(PROMPT, 1);
         terminal.types(pasted);
-        terminal.sees("what is pasted is no answer", 1);
+        terminal.sees("what is pasted is no answer", 1).sees(PROMPT, 2);
         terminal.types("\n"); // the end of what was pasted
         terminal.sees(PROMPT, 3);
         assert!(is_there(&world), "{}", terminal.text());
