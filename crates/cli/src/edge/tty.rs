@@ -212,11 +212,13 @@ impl Tty {
         let _alone = self.0.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut line, mut turn) = (Vec::new(), self.turn());
         while wanted.load(Ordering::Acquire) {
-            let chunk = self.chunk(wanted);
             if self.turn() != turn {
                 turn = self.turn();
                 line.clear();
-                continue;
+            }
+            let chunk = self.chunk(wanted);
+            if self.turn() != turn {
+                continue; // it was typed for somebody else
             }
             match chunk {
                 Ok(None) => {}
