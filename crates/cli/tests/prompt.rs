@@ -188,6 +188,7 @@ fn ctrl_z_gives_the_terminal_back_and_takes_it_again() {
     assert_eq!(terminal.settings(), terminal.before);
     terminal.sees("\x1b[?2004l", 1);
     terminal.types("y\n"); // to a shell, perhaps
+    std::thread::sleep(std::time::Duration::from_millis(200)); // it has arrived
     terminal.signal(Signal::SIGCONT);
     terminal.sees(PROMPT, 2);
     terminal.types("l\n");
