@@ -96,7 +96,7 @@ fn what_is_pasted_never_decides() {
         let mut terminal = asked(&world);
         terminal.sees(PROMPT, 1);
         terminal.types(pasted);
-        terminal.sees("what is pasted is no answer", 1);
+        terminal.sees("what is pasted is no answer", 1).sees(PROMPT, 2);
         terminal.types("\n"); // the end of what was pasted
         terminal.sees(PROMPT, 3);
         assert!(is_there(&world), "{}", terminal.text());
@@ -188,6 +188,7 @@ fn ctrl_z_gives_the_terminal_back_and_takes_it_again() {
     assert_eq!(terminal.settings(), terminal.before);
     terminal.sees("\x1b[?2004l", 1);
     terminal.types("y\n"); // to a shell, perhaps
+    std::thread::sleep(std::time::Duration::from_millis(200)); // it has arrived
     terminal.signal(Signal::SIGCONT);
     terminal.sees(PROMPT, 2);
     terminal.types("l\n");

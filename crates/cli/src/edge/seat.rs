@@ -38,9 +38,10 @@ impl Seat {
         self.0.asked.store(asked, Ordering::Release);
     }
 
-    /// Somebody stops the program. Says whether they were being asked; then they leave without an answer.
+    /// Somebody stops the program. Says whether they were being asked; then they leave without an answer. A terminal
+    /// that is closed says so twice: whoever has left already was asked too.
     pub(crate) fn stopped_while_asked(&self) -> bool {
-        let asked = self.0.asked.load(Ordering::Acquire);
+        let asked = self.0.asked.load(Ordering::Acquire) || self.has_left();
         if asked {
             self.leave();
         }

@@ -212,11 +212,13 @@ impl Tty {
         let _alone = self.0.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut line, mut turn) = (Vec::new(), self.turn());
         while wanted.load(Ordering::Acquire) {
-            let chunk = self.chunk(wanted);
             if self.turn() != turn {
                 turn = self.turn();
                 line.clear();
-                continue;
+            }
+            let chunk = self.chunk(wanted, turn);
+            if self.turn() != turn {
+                continue; // it was typed for somebody else
             }
             match chunk {
                 Ok(None) => {}
@@ -238,7 +240,7 @@ impl Tty {
     /// Whatever arrives right behind something pasted comes from the same hand.
     fn settle(&self, wanted: &AtomicBool) {
         while wanted.load(Ordering::Acquire) {
-            match self.chunk(wanted) {
+            match self.chunk(wanted, self.turn()) {
                 Ok(Some(chunk)) if !chunk.is_empty() => drop(self.heard(&chunk)),
                 _ => return,
             }
@@ -246,8 +248,8 @@ impl Tty {
     }
 
     /// What there is to read; nothing if there was none for a moment, or it is not for us.
-    fn chunk(&self, wanted: &AtomicBool) -> io::Result<Option<Vec<u8>>> {
-        let ours = self.is_ours() && self.turn().is_some();
+    fn chunk(&self, wanted: &AtomicBool, turn: Option<usize>) -> io::Result<Option<Vec<u8>>> {
+        let ours = self.is_ours() && turn.is_some();
         let events = if ours { PollFlags::IN } else { PollFlags::empty() };
         let mut polled = [PollFd::new(&self.0.input, events)];
         match poll(&mut polled, Some(&LOOK)) {
@@ -255,8 +257,8 @@ impl Tty {
             Err(rustix::io::Errno::INTR) => return Ok(None),
             Err(error) => return Err(error.into()),
             Ok(_) if !ours => return Err(ErrorKind::BrokenPipe.into()), // nothing was waited for but its end
-            Ok(_) if self.turn().is_none() => return Ok(None),
-            Ok(_) if !wanted.load(Ordering::Acquire) => return Ok(None), // it was typed for somebody else
+            // Left where it is: it was typed for whoever asks next.
+            Ok(_) if self.turn() != turn || !wanted.load(Ordering::Acquire) => return Ok(None),
             Ok(_) => {}
         }
         let mut chunk = vec![0; CHUNK];

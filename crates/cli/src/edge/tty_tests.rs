@@ -56,6 +56,7 @@ fn a_line_is_heard_with_its_enter_and_echoed() {
     terminal.types("yes or no");
     terminal.types("\r");
     terminal.sees("ask> yes or no\r\n\x1b[?2004lheard Line(\"yes or no\")", 1);
+    terminal.sees("ask> ", 2);
     terminal.types("bye\n");
     terminal.ends();
 }

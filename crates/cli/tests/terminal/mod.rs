@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use nix::unistd::Pid;
@@ -35,6 +36,10 @@ impl Terminal {
     /// standard library cannot, without unsafe code.
     pub(crate) fn start(mut prepare: impl FnMut(&mut Command)) -> Self {
         let pty = nix::pty::openpty(None, None).expect("a terminal");
+        // Whoever starts holds no end of it but the streams that it is given: else it could never be closed.
+        for end in [&pty.master, &pty.slave] {
+            fcntl(end, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).expect("a flag");
+        }
         // As a shell's own line editor leaves it to nobody: without echo, so that it shows who sets it back.
         let mut before = tcgetattr(&pty.slave).expect("settings");
         before.local_flags.remove(LocalFlags::ECHO);
@@ -112,10 +117,7 @@ impl Terminal {
             if let Some(status) = self.child.try_wait().expect("ask") {
                 break status;
             }
-            if since.elapsed() > LIMIT {
-                self.child.kill().expect("kill");
-                panic!("it did not end\n{}", self.text());
-            }
+            assert!(since.elapsed() < LIMIT, "it did not end\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         };
         assert_eq!(self.settings(), self.before, "the terminal is as it was\n{}", self.text());
@@ -133,6 +135,15 @@ impl Terminal {
         self.reader.take().expect("it reads").join().expect("it holds the terminal open no longer");
         self.master = None;
         self.child.wait().expect("it ends").code()
+    }
+}
+
+/// A test that failed leaves nothing behind.
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if self.child.try_wait().is_ok_and(|ended| ended.is_none()) {
+            drop(self.child.kill());
+        }
     }
 }
 

@@ -200,6 +200,7 @@ fn one(lines: &[&str]) -> (List, Script) {
 fn a_typed_yes_is_one_yes() {
     let (desk, script) = one(&["y"]);
     assert_eq!(desk.acts(), [yes("a-1")]);
+    assert!(!desk.seat.stopped_while_asked(), "nobody is asked any more");
     assert!(script.text().ends_with("a-1> \na-1: approved, this once"), "{}", script.text());
     assert_eq!(script.rung.get(), 1);
 }
@@ -256,7 +257,7 @@ fn whoever_is_stopped_while_asked_leaves_without_an_answer() {
     });
     assert_eq!(desk.acts(), []);
     assert!(script.text().ends_with("no answer: it stays open, and the task waits"), "{}", script.text());
-    assert!(!desk.seat.stopped_while_asked(), "nobody is asked any more");
+    assert!(desk.seat.stopped_while_asked(), "who has left was asked");
 }
 
 #[test]
