@@ -191,7 +191,7 @@ impl Pending {
         }
         let not_after = self.row.timestamp.plus(AUTHORISATION).min(leased_until);
         let (at_most, stop) = (self.at_most, Stop::default());
-        Ok(Authorized { call: self.call, row: self.row, not_after, at_most, stop })
+        Ok(Authorized { call: self.call, row: self.row, not_after, at_most, stop, change: None })
     }
 }
 
@@ -202,6 +202,7 @@ pub struct Authorized<C> {
     pub(crate) not_after: Time,
     pub(crate) at_most: Option<Duration>,
     stop: Stop,
+    change: Option<domain::change::Change>,
 }
 
 impl fmt::Debug for Authorized<Call> {
@@ -220,6 +221,12 @@ impl Authorized<Call> {
     #[must_use]
     pub const fn stop(&self) -> &Stop {
         &self.stop
+    }
+
+    /// What it changes, as it was looked at before it was decided.
+    #[must_use]
+    pub const fn change(&self) -> Option<&domain::change::Change> {
+        self.change.as_ref()
     }
 
     /// The same leave, with the arguments as the handler gets them: what the registration fixed, with its secrets.
