@@ -10,6 +10,7 @@ mod lines;
 mod run;
 mod tasks;
 mod tools;
+mod undo;
 
 use std::io;
 
@@ -52,6 +53,7 @@ pub(crate) async fn dispatch(
     match command {
         Command::Run { request } => run::run(app, screen, surroundings, &request.join(" ")).await,
         Command::Resume { id } => run::resume(app, screen, id.as_deref()).await,
+        Command::Undo { task, dry_run } => undo::undo(app, screen, &task, dry_run).await,
         Command::Tools(command) => tools::tools(app, screen, surroundings, command).await,
         Command::Authorize => authorize::authorize(screen).await,
         Command::Halt => tools::halt(app, screen).await,

@@ -133,7 +133,7 @@ impl App {
 
     /// The request and the workspace as they were written down with the event. Only what the terminal wrote names a
     /// workspace: nobody outside chooses where the work is done.
-    async fn as_asked(&self, desk: &Desk, event: &Event) -> Result<(String, PathBuf), Problem> {
+    pub(super) async fn as_asked(&self, desk: &Desk, event: &Event) -> Result<(String, PathBuf), Problem> {
         let gone = || Problem::new(Code::ERASED, "the text of this request was erased");
         let text = desk.ledger.text(&event.body).await?.ok_or_else(gone)?;
         let Some(metadata) = event.metadata.filter(|_| event.adapter == CLI) else {
