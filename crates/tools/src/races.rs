@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use domain::Stop;
 use domain::call::Failure;
+use domain::change::Standing;
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, from_value, json};
@@ -19,7 +20,7 @@ use serde_json::{Value, from_value, json};
 use crate::expected::Expected;
 use crate::testing::Tree;
 use crate::workspace::Workspace;
-use crate::{delete, edit, find, glob, hash, read, write};
+use crate::{delete, edit, find, glob, hash, put_back, read, standing, write};
 
 const READING_ROUNDS: usize = 5_000;
 const FINDING_ROUNDS: usize = 1_000;
@@ -161,5 +162,31 @@ fn nothing_outside_is_written_or_deleted() {
             done[3] += usize::from(again.is_ok());
         });
         assert!(done.iter().any(|&count| count > 0), "{done:?}");
+    }
+}
+
+#[test]
+fn nothing_outside_is_put_back_or_taken_away() {
+    let file = Standing::File(standing::of_content(b"inside", 0o600));
+    for careful in [false, true] {
+        let arena = Arena::new(careful);
+        let mut done = 0;
+        arena.race(WRITING_ROUNDS, |round| {
+            let folder = ["d", "l"][round % 2];
+            // Names that are there outside, and folders that are not.
+            let path = [format!("{folder}/only-outside.txt"), format!("{folder}/back/{round}.txt")];
+            for path in path {
+                let folders =
+                    if path.contains("/back/") { vec![format!("{folder}/back")] } else { Vec::new() };
+                let there = put_back::Args { path, from: Standing::Nothing, to: file.clone(), folders };
+                let gone = put_back::Args { from: file.clone(), to: Standing::Nothing, ..there.clone() };
+                for (args, content) in [(there, Some(&b"inside"[..])), (gone, None)] {
+                    let (expected, stop) = (Expected::default(), Stop::default());
+                    done +=
+                        usize::from(put_back::run(&arena.workspace, &args, content, expected, &stop).is_ok());
+                }
+            }
+        });
+        assert!(done > 0);
     }
 }

@@ -30,7 +30,7 @@ pub trait Kept: Send + Sync {
 pub fn put_back(workspace: &Arc<Workspace>, kept: Arc<dyn Kept>) -> (ToolSpec, Arc<dyn Handler>) {
     #[expect(clippy::expect_used, reason = "it is written here, and a test reads it")]
     let id = "put_back".parse().expect("the id of a tool");
-    let description = "puts a file back as it was; for the owner's hand only, see `regent undo`";
+    let description = "puts a file back as it was; only for the owner, by `undo`";
     let authors = [("path", Author::Caller), ("bytes", Author::System), ("digest", Author::System)];
     let spec = ToolSpec {
         input_schema: schema(),
@@ -131,5 +131,53 @@ impl PutBack {
         let blob = file.kept.ok_or_else(|| not_kept(&args.path))?;
         let content = self.kept.bytes(&blob).await.map_err(Failure::environmental)?;
         content.ok_or_else(|| not_kept(&args.path)).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kept, put_back};
+    use crate::testing::Tree;
+    use async_trait::async_trait;
+    use domain::{Digest, Tier};
+    use serde_json::json;
+    use std::sync::Arc;
+
+    struct NothingKept;
+
+    #[async_trait]
+    impl Kept for NothingKept {
+        async fn bytes(&self, _: &Digest) -> Result<Option<Vec<u8>>, String> {
+            Ok(None)
+        }
+    }
+
+    #[test]
+    fn the_schema_takes_what_the_types_take() {
+        let tree = Tree::new(&[("f", "")]);
+        let (spec, handler) = put_back(&Arc::new(tree.workspace().clone()), Arc::new(NothingKept));
+        assert_eq!(
+            (spec.id.as_str(), spec.tier, spec.may_run_again()),
+            ("put_back", Tier::WriteDestructive, false)
+        );
+        let schema = jsonschema::validator_for(&spec.input_schema).unwrap();
+        let digest = Digest::of(b"");
+        let file = json!({ "file": { "digest": digest, "bytes": 0, "mode": 0o644, "kept": digest } });
+        let table = [
+            (json!({ "path": "f", "from": "nothing", "to": file }), true),
+            (json!({ "path": "f", "from": file, "to": "nothing", "folders": ["a"] }), true),
+            (json!({ "path": "f", "from": { "link": { "to": "x" } }, "to": "nothing" }), true),
+            (json!({ "path": "f", "from": "nothing" }), false),
+            (json!({ "path": "f", "from": "something", "to": "nothing" }), false),
+            (json!({ "path": "f", "from": { "file": { "digest": digest } }, "to": "nothing" }), false),
+            (
+                json!({ "path": "f", "from": { "file": { "digest": "abc", "bytes": 0, "mode": 0 } }, "to": "nothing" }),
+                false,
+            ),
+            (json!({ "path": "f", "from": "nothing", "to": "nothing", "more": 1 }), false),
+        ];
+        for (args, fits) in table {
+            assert_eq!((handler.accepts(&args).is_ok(), schema.is_valid(&args)), (fits, fits), "{args}");
+        }
     }
 }

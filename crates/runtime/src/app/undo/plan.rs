@@ -1,5 +1,8 @@
 //! What the calls of a task did to each name, taken together, and what would take that back.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use domain::change::{Change, Standing};
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +57,17 @@ pub(super) fn fold(changes: impl IntoIterator<Item = Recorded>) -> Vec<Folded> {
             None => all.push(Folded::new(recorded)),
         }
     }
+    share_folders(&mut all);
     all
+}
+
+/// A folder was made for the first file that went into it. It goes with the last one that leaves, whichever that is.
+fn share_folders(all: &mut [Folded]) {
+    let made: BTreeSet<String> = all.iter().flat_map(|folded| folded.folders.clone()).collect();
+    for folded in all {
+        let holds = |folder: &&String| Path::new(&folded.path).starts_with(folder.as_str());
+        folded.folders = made.iter().filter(holds).cloned().collect();
+    }
 }
 
 impl Folded {
@@ -72,9 +85,7 @@ impl Folded {
             (self.from, self.left, self.touched) = (change.from, vec![change.to], true);
         }
         self.certain = certain;
-        let new = |folder: &String| !self.folders.contains(folder);
-        let new: Vec<String> = change.folders.into_iter().filter(new).collect();
-        self.folders.extend(new);
+        self.folders.extend(change.folders);
     }
 
     /// Whether the calls can have left this.
@@ -201,19 +212,23 @@ mod tests {
     }
 
     #[test]
-    fn each_name_is_one_step_and_folders_are_named_once() {
-        let change = |path: &str, folders: &[&str]| {
+    fn each_name_is_one_step_and_a_folder_goes_with_the_last_file_in_it() {
+        let change = |path: &str, from: Standing, folders: &[&str]| {
             let folders = folders.iter().map(ToString::to_string).collect();
-            let change = Change { path: path.into(), from: Standing::Nothing, to: file("A"), folders };
-            Recorded { change, certain: true }
+            Recorded { change: Change { path: path.into(), from, to: file("A"), folders }, certain: true }
         };
-        let mut again = change("a/b/f", &["a/b"]);
-        again.change.from = file("A");
-        let all = fold([change("a/b/f", &["a", "a/b"]), change("g", &[]), again]);
+        let new = |path, folders| change(path, Standing::Nothing, folders);
+        let all = fold([
+            new("a/b/f", &["a", "a/b"]),
+            new("g", &[]),
+            new("a/h", &[]),
+            new("ab", &[]),
+            change("a/b/f", file("A"), &["a/b"]),
+        ]);
         let seen: Vec<(&str, Vec<&str>)> = all
             .iter()
             .map(|one| (one.path.as_str(), one.folders.iter().map(String::as_str).collect()))
             .collect();
-        assert_eq!(seen, [("a/b/f", vec!["a", "a/b"]), ("g", vec![])]);
+        assert_eq!(seen, [("a/b/f", vec!["a", "a/b"]), ("g", vec![]), ("a/h", vec!["a"]), ("ab", vec![])]);
     }
 }
