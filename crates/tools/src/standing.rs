@@ -49,7 +49,7 @@ pub(crate) fn at(place: &Place<'_>, path: &str, keep: usize, stop: &Stop) -> Res
         Kind::Link => {
             let to = place.folder.read_link(place.name);
             let to = to.map_err(|errno| workspace::unreadable(path, &errno.into()))?;
-            let to = to.into_string().map_err(|_| {
+            let to = to.into_string().map_err(|_not_utf8| {
                 Failure::logical(format!("the link `{path}` leads to a name that is not UTF-8"))
             })?;
             Ok(Found { standing: Standing::Link { to }, seen: Some(seen), content: None })

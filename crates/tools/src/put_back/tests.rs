@@ -282,10 +282,13 @@ fn putting_back_can_itself_be_taken_back() {
     assert_eq!((tree.names("."), tree.content("f")), (vec!["f".to_owned()], b"old".to_vec()));
 }
 
+/// What somebody does to the file.
+type Spoil = fn(&Tree);
+
 /// Somebody does something between the call and its undoing.
 #[test]
 fn what_was_changed_since_is_left_alone() {
-    let spoil: [(&str, fn(&Tree)); 5] = [
+    let spoil: [(&str, Spoil); 5] = [
         ("other bytes", |tree| tree.write("f", "their")),
         ("other permissions", |tree| set_mode(tree, "f", 0o601)),
         ("a link to the same bytes", |tree| {

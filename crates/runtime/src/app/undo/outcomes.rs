@@ -15,12 +15,10 @@ pub(super) fn outcomes(steps: &[Step]) -> Result<BTreeMap<u32, Result<(), String
         Input::Returned { call, outcome } => {
             Some((*call, outcome.as_ref().map(drop).map_err(|failure| failure.message.clone())))
         }
-        Input::Ruled { call, ruling } => match ruling {
-            Ruling::Refused { why } | Ruling::Denied { why, .. } | Ruling::Exhausted { why } => {
-                Some((*call, Err(why.clone())))
-            }
-            _ => None,
-        },
+        Input::Ruled {
+            call,
+            ruling: Ruling::Refused { why } | Ruling::Denied { why, .. } | Ruling::Exhausted { why },
+        } => Some((*call, Err(why.clone()))),
         _ => None,
     };
     let outcomes = steps.iter().filter_map(outcome);
