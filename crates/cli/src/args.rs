@@ -88,6 +88,17 @@ pub(crate) enum Command {
         after_help = "Example:\n  regent grants list\n  regent grants add write_file 'path=reports/*' --for 7d"
     )]
     Grants(Grants),
+    /// Put back the files that a task has changed, in the folder it worked in
+    #[command(
+        after_help = "Example:\n  regent undo t-k7q2 --dry-run\n  regent undo t-k7q2\n\nWhat is kept, and what cannot be undone: docs/undo.md"
+    )]
+    Undo {
+        /// Any unique beginning of the task's id; an undo is a task too, and can be undone
+        task: String,
+        /// Only say what would be put back, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// The tools: what there is, what is on, and a call by your own hand
     #[command(subcommand, after_help = "Example:\n  regent tools call hash path=README.md")]
     Tools(Tools),
@@ -202,7 +213,10 @@ pub(crate) enum Command {
 impl Command {
     /// Whether it can leave work behind that `resume` goes on with.
     pub(crate) const fn works(&self) -> bool {
-        matches!(self, Self::Run { .. } | Self::Resume { .. } | Self::Tools(Tools::Call { .. }))
+        matches!(
+            self,
+            Self::Run { .. } | Self::Resume { .. } | Self::Undo { .. } | Self::Tools(Tools::Call { .. })
+        )
     }
 
     /// Whether it is of use even where nobody knows where the house is.

@@ -1,5 +1,5 @@
 //! Transcripts: what a new user types, and what the program answers. Each has a house of its own; the workspace is
-//! `cmd/workspace`, and for what writes `cmd/tools.in`. `TRYCMD=overwrite cargo test -p cli --test transcripts` writes the answers anew; ids and times
+//! `cmd/workspace`, and for what writes a folder of its own. `TRYCMD=overwrite cargo test -p cli --test transcripts` writes the answers anew; ids and times
 //! are `[..]` there and have to be put back.
 
 #![expect(
@@ -20,7 +20,7 @@ fn play(name: &str) {
     let text = |path: &Path| path.to_str().expect("the path of a temporary folder is text").to_owned();
 
     // A run that was cut off may have left what this one makes.
-    drop(std::fs::remove_dir_all("tests/cmd/tools.in/made"));
+    drop(std::fs::remove_dir_all(format!("tests/cmd/{name}.in/made")));
     let cases = trycmd::TestCases::new();
     cases.case(format!("tests/cmd/{name}.trycmd"));
     cases.register_bin("regent", program).register_bin("sh", Path::new("/bin/sh"));
@@ -61,6 +61,7 @@ transcripts! {
     mistakes = "mistakes";
     the_broker_as_a_filter = "authorize";
     tools_by_ones_own_hand = "tools";
+    what_a_task_changed_is_put_back = "undo";
     help = "help";
 }
 

@@ -33,6 +33,7 @@ fn the_document_has_every_limit_with_its_value() {
         ("WRITE_BYTES", bytes(l::WRITE_BYTES)),
         ("DIFF_BYTES", bytes(l::DIFF_BYTES)),
         ("DELETED_DIGEST_BYTES", bytes(usize::try_from(l::DELETED_DIGEST_BYTES).expect("small"))),
+        ("UNDO_BYTES", bytes(l::UNDO_BYTES)),
         ("TABLE_BYTES", bytes(usize::try_from(l::TABLE_BYTES).expect("small"))),
         ("TABLE_COLUMNS", number(l::TABLE_COLUMNS)),
         ("TABLE_GROUPS", number(l::TABLE_GROUPS)),

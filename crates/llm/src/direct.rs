@@ -1,5 +1,7 @@
 //! A call that the owner asks for by name: no model, no reflex, only the door.
 
+use std::collections::BTreeMap;
+
 use domain::Digest;
 use domain::ask::{Action, Ask, Perception, Reply};
 use domain::call::{Chooser, Evidence, ToolId};
@@ -25,11 +27,46 @@ pub struct DirectCall {
     pub spec: Option<Digest>,
 }
 
-/// Answers from the request alone: one subtask, one call, and what it returned is the answer.
-#[derive(Clone, Copy, Debug, Default)]
+/// Several calls at once, which do not need each other: one that fails does not keep the others from running.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DirectCalls {
+    pub task_class: String,
+    /// What they are for, in a few words.
+    pub intent: String,
+    pub calls: Vec<DirectCall>,
+}
+
+impl DirectCalls {
+    /// # Errors
+    /// If a request is neither one call nor several.
+    fn read(text: &str) -> Result<Self, String> {
+        let wrong = |error: serde_json::Error| format!("this is no call: {error}");
+        let value: Value = serde_json::from_str(text).map_err(wrong)?;
+        if value.get("calls").is_some() {
+            return serde_json::from_value(value).map_err(wrong);
+        }
+        let call: DirectCall = serde_json::from_value(value).map_err(wrong)?;
+        let (task_class, intent) = (format!("call_{}", call.tool), format!("call {}", call.tool));
+        Ok(Self { task_class, intent, calls: vec![call] })
+    }
+}
+
+/// Answers from the request alone: a subtask for each call, and what it returned is the answer.
+#[derive(Clone, Debug, Default)]
 pub struct Direct {
-    /// What is known of the tool now.
-    pub spec: Option<Digest>,
+    /// What is known of the tools now.
+    specs: BTreeMap<ToolId, Digest>,
+}
+
+impl Direct {
+    /// Whoever answers this request, with what is known of the tools that it names.
+    #[must_use]
+    pub fn knowing(request: &str, spec: impl Fn(&ToolId) -> Option<Digest>) -> Self {
+        let calls = DirectCalls::read(request).map_or_else(|_| Vec::new(), |read| read.calls);
+        let known = calls.into_iter().filter_map(|call| Some((call.tool.clone(), spec(&call.tool)?)));
+        Self { specs: known.collect() }
+    }
 }
 
 impl Provider for Direct {
@@ -37,21 +74,17 @@ impl Provider for Direct {
         match ask {
             Ask::Perceive { request, .. } => Reply::Perceived(perceive(request)),
             Ask::Plan { spec } => Reply::Planned(plan(spec)),
-            Ask::Act { spec, evidence, .. } => Reply::Acted(self.act(spec, evidence)),
+            Ask::Act { spec, number, evidence, .. } => Reply::Acted(self.act(spec, *number, evidence)),
         }
     }
 }
 
-fn read(text: &str) -> Result<DirectCall, String> {
-    serde_json::from_str(text).map_err(|error| format!("this is no call: {error}"))
-}
-
 fn perceive(request: &Text) -> Perception {
-    match read(&request.text) {
+    match DirectCalls::read(&request.text) {
         Err(why) => Perception::Beyond { why },
-        Ok(call) => Perception::Task(Box::new(TaskSpec {
-            task_class: format!("call_{}", call.tool),
-            intent: Text::model(format!("call {}", call.tool)),
+        Ok(read) => Perception::Task(Box::new(TaskSpec {
+            task_class: read.task_class,
+            intent: Text::model(read.intent),
             constraints: Constraints::default(),
             raw_input: request.clone(),
         })),
@@ -59,31 +92,88 @@ fn perceive(request: &Text) -> Perception {
 }
 
 fn plan(spec: &TaskSpec) -> Plan {
-    let criteria = read(&spec.raw_input.text).into_iter().map(|DirectCall { tool, .. }| {
-        Criterion::checked(format!("{tool} did what it was asked"), Check::ToolCalled { tool })
-    });
-    Plan {
-        subtasks: vec![Subtask {
-            intent: spec.intent.clone(),
-            context: Vec::new(),
-            success_criteria: criteria.collect(),
-            depends_on: Vec::new(),
-        }],
-    }
+    let calls = DirectCalls::read(&spec.raw_input.text).map_or_else(|_| Vec::new(), |read| read.calls);
+    let subtask = |DirectCall { tool, .. }: DirectCall| Subtask {
+        intent: spec.intent.clone(),
+        context: Vec::new(),
+        success_criteria: vec![Criterion::checked(
+            format!("{tool} did what it was asked"),
+            Check::ToolCalled { tool },
+        )],
+        depends_on: Vec::new(),
+    };
+    Plan { subtasks: calls.into_iter().map(subtask).collect() }
 }
 
 impl Direct {
-    fn act(self, spec: &TaskSpec, evidence: &[Evidence]) -> Action {
-        match (evidence.last().map(|last| &last.outcome), read(&spec.raw_input.text)) {
-            (None, Ok(DirectCall { tool, args, confirmed, spec })) => {
-                let same = spec.is_some() && spec == self.spec;
-                Action::Call { tool, args, chosen_by: Chooser::Owner { confirmed: confirmed && same } }
-            }
-            (None, Err(why)) => Action::Finish { output: why },
-            (Some(Ok(record)), _) => Action::Finish {
+    fn act(&self, spec: &TaskSpec, number: u32, evidence: &[Evidence]) -> Action {
+        match evidence.last().map(|last| &last.outcome) {
+            None => self.call(spec, number),
+            Some(Ok(record)) => Action::Finish {
                 output: serde_json::to_string_pretty(record).unwrap_or_else(|_| record.to_string()),
             },
-            (Some(Err(failure)), _) => Action::Finish { output: failure.message.clone() },
+            Some(Err(failure)) => Action::Finish { output: failure.message.clone() },
         }
+    }
+
+    fn call(&self, spec: &TaskSpec, number: u32) -> Action {
+        let calls = match DirectCalls::read(&spec.raw_input.text) {
+            Ok(read) => read.calls,
+            Err(why) => return Action::Finish { output: why },
+        };
+        let Some(DirectCall { tool, args, confirmed, spec }) = calls.into_iter().nth(number as usize) else {
+            return Action::Finish { output: "there is no such call".into() };
+        };
+        let same = spec.is_some() && spec.as_ref() == self.specs.get(&tool);
+        Action::Call { tool, args, chosen_by: Chooser::Owner { confirmed: confirmed && same } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Direct, DirectCall, DirectCalls, plan};
+    use domain::Digest;
+    use domain::ask::Action;
+    use domain::call::Chooser;
+    use domain::source::Text;
+    use domain::task::{Constraints, TaskSpec};
+    use serde_json::json;
+
+    fn call(tool: &str, spec: Option<Digest>) -> DirectCall {
+        DirectCall { tool: tool.parse().unwrap(), args: json!({ "of": tool }), confirmed: true, spec }
+    }
+
+    fn spec(request: String) -> TaskSpec {
+        let raw_input = Text::model(request);
+        let (task_class, intent) = ("undo".to_owned(), Text::model("undo".to_owned()));
+        TaskSpec { task_class, intent, constraints: Constraints::default(), raw_input }
+    }
+
+    #[test]
+    fn each_call_is_a_subtask_of_its_own_and_confirmed_for_the_tool_as_it_was_known() {
+        let (known, other) = (Digest::of(b"known"), Digest::of(b"other"));
+        let calls = vec![call("a", Some(known)), call("b", Some(other)), call("c", None)];
+        let calls = DirectCalls { task_class: "undo".into(), intent: "undo".into(), calls };
+        let spec = spec(serde_json::to_string(&calls).unwrap());
+        let direct = Direct::knowing(&spec.raw_input.text, |_| Some(known));
+        assert_eq!(plan(&spec).subtasks.len(), 3);
+        for (number, (tool, confirmed)) in [("a", true), ("b", false), ("c", false)].into_iter().enumerate() {
+            let expected = Action::Call {
+                tool: tool.parse().unwrap(),
+                args: json!({ "of": tool }),
+                chosen_by: Chooser::Owner { confirmed },
+            };
+            assert_eq!(direct.act(&spec, u32::try_from(number).unwrap(), &[]), expected);
+        }
+    }
+
+    #[test]
+    fn one_call_reads_as_it_always_did() {
+        let one = serde_json::to_string(&call("a", None)).unwrap();
+        let read = DirectCalls::read(&one).unwrap();
+        assert_eq!((read.task_class.as_str(), read.intent.as_str()), ("call_a", "call a"));
+        assert_eq!(read.calls, [call("a", None)]);
+        assert!(DirectCalls::read("how many files?").unwrap_err().starts_with("this is no call: "));
+        assert!(DirectCalls::read(r#"{"tool":"a","args":{},"more":1}"#).is_err());
     }
 }

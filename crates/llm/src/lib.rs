@@ -1,5 +1,5 @@
 //! Providers: whoever answers what the engine asks in types. For now two that need no model: the [`Reflex`], and
-//! [`Direct`] for a call that the owner asks for by name.
+//! [`Direct`] for calls that the owner asks for by name.
 //!
 //! Nothing here reads a file, opens a connection or keeps state; whoever is asked gives an answer, the
 //! engine decides what becomes of it.
@@ -11,7 +11,7 @@
 mod direct;
 mod reflex;
 
-pub use direct::{Direct, DirectCall};
+pub use direct::{Direct, DirectCall, DirectCalls};
 pub use reflex::Reflex;
 
 use domain::ask::{Ask, Reply};

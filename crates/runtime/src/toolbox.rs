@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use broker::{ExecutionMode, Level, Registry, ToolSpec};
+use domain::Digest;
 use engine::task::DELIVER;
 use ledger::Ledger;
 use ledger::records::Tool;
-use tools::Workspace;
+use tools::{Kept, Workspace};
 
 use crate::pipeline::{Deliver, Surface};
 use crate::problem::{Code, Problem};
@@ -23,7 +25,7 @@ pub(crate) struct Toolbox {
 impl Toolbox {
     /// `without` are the places of the house itself, which no tool reaches wherever the workspace is.
     pub(crate) async fn open(
-        ledger: &Ledger,
+        ledger: &Arc<Ledger>,
         workspace: &Path,
         without: &[PathBuf],
         surface: Arc<dyn Surface>,
@@ -35,7 +37,9 @@ impl Toolbox {
         let workspace = Workspace::new(workspace.to_owned()).map_err(unusable)?.without(without);
         let id = DELIVER.parse().map_err(Problem::internal)?;
         let deliver = Arc::new(Deliver::new(surface));
-        let mut registry = tools::builtin(&Arc::new(workspace)).with(Deliver::spec(id), deliver);
+        let workspace = Arc::new(workspace);
+        let (spec, put_back) = tools::put_back(&workspace, Arc::new(Blobs(Arc::clone(ledger))));
+        let mut registry = tools::builtin(&workspace).with(spec, put_back).with(Deliver::spec(id), deliver);
         let shipped = registry.specs().map(|spec| spec.id.to_string()).collect();
         let mut mistakes = Vec::new();
         for row in ledger.tools().await? {
@@ -45,6 +49,16 @@ impl Toolbox {
             }
         }
         Ok(Self { registry, shipped, mistakes })
+    }
+}
+
+/// The bytes that calls have taken away stand in the ledger.
+struct Blobs(Arc<Ledger>);
+
+#[async_trait]
+impl Kept for Blobs {
+    async fn bytes(&self, blob: &Digest) -> Result<Option<Vec<u8>>, String> {
+        self.0.body(blob).await.map_err(|error| error.to_string())
     }
 }
 

@@ -12,13 +12,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use domain::Stop;
 use domain::call::Failure;
+use domain::change::Standing;
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, from_value, json};
 
+use crate::expected::Expected;
 use crate::testing::Tree;
 use crate::workspace::Workspace;
-use crate::{delete, edit, find, glob, hash, read, write};
+use crate::{delete, edit, find, glob, hash, put_back, read, standing, write};
 
 const READING_ROUNDS: usize = 5_000;
 const FINDING_ROUNDS: usize = 1_000;
@@ -72,6 +74,15 @@ impl Arena {
         for name in self.tree.names("outside") {
             assert_eq!(self.tree.content(&format!("outside/{name}")), b"OUTSIDE", "{name}");
         }
+    }
+
+    /// A tool that changes something, called by somebody who has not looked before.
+    fn change<A: DeserializeOwned, R>(
+        &self,
+        run: fn(&Workspace, &A, Expected<'_>, &Stop) -> Result<R, Failure>,
+        args: Value,
+    ) -> Result<R, Failure> {
+        run(&self.workspace, &from_value(args).unwrap(), Expected::default(), &Stop::default())
     }
 
     fn call<A: DeserializeOwned, R>(
@@ -138,18 +149,44 @@ fn nothing_outside_is_written_or_deleted() {
             let (victim, new) = (format!("{folder}/victim.txt"), format!("{folder}/new/{round}.txt"));
             let results = [
                 arena
-                    .call(write::run, json!({ "path": path, "content": "inside", "replace": true }))
+                    .change(write::run, json!({ "path": path, "content": "inside", "replace": true }))
                     .map(drop),
-                arena.call(edit::run, json!({ "path": path, "old": "side", "new": "SIDE" })).map(drop),
-                arena.call(delete::run, json!({ "path": victim })).map(drop),
-                arena.call(write::run, json!({ "path": new, "content": "inside" })).map(drop),
+                arena.change(edit::run, json!({ "path": path, "old": "side", "new": "SIDE" })).map(drop),
+                arena.change(delete::run, json!({ "path": victim })).map(drop),
+                arena.change(write::run, json!({ "path": new, "content": "inside" })).map(drop),
             ];
             for (count, result) in done.iter_mut().zip(results) {
                 *count += usize::from(result.is_ok());
             }
-            let again = arena.call(write::run, json!({ "path": victim, "content": "inside" }));
+            let again = arena.change(write::run, json!({ "path": victim, "content": "inside" }));
             done[3] += usize::from(again.is_ok());
         });
         assert!(done.iter().any(|&count| count > 0), "{done:?}");
+    }
+}
+
+#[test]
+fn nothing_outside_is_put_back_or_taken_away() {
+    let file = Standing::File(standing::of_content(b"inside", 0o600));
+    for careful in [false, true] {
+        let arena = Arena::new(careful);
+        let mut done = 0;
+        arena.race(WRITING_ROUNDS, |round| {
+            let folder = ["d", "l"][round % 2];
+            // Names that are there outside, and folders that are not.
+            let path = [format!("{folder}/only-outside.txt"), format!("{folder}/back/{round}.txt")];
+            for path in path {
+                let folders =
+                    if path.contains("/back/") { vec![format!("{folder}/back")] } else { Vec::new() };
+                let there = put_back::Args { path, from: Standing::Nothing, to: file.clone(), folders };
+                let gone = put_back::Args { from: file.clone(), to: Standing::Nothing, ..there.clone() };
+                for (args, content) in [(there, Some(&b"inside"[..])), (gone, None)] {
+                    let (expected, stop) = (Expected::default(), Stop::default());
+                    done +=
+                        usize::from(put_back::run(&arena.workspace, &args, content, expected, &stop).is_ok());
+                }
+            }
+        });
+        assert!(done > 0);
     }
 }

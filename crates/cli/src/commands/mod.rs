@@ -14,6 +14,7 @@ mod prompt;
 mod run;
 mod tasks;
 mod tools;
+mod undo;
 
 use std::io;
 
@@ -64,6 +65,7 @@ pub(crate) async fn dispatch(
         Command::Approvals(command) => approvals::approvals(app, screen, command).await,
         Command::Grants(command) => grants::grants(app, screen, command).await,
         Command::Tools(command) => tools::tools(app, screen, surroundings, seat, command).await,
+        Command::Undo { task, dry_run } => undo::undo(app, screen, &task, dry_run).await,
         Command::Authorize => authorize::authorize(screen).await,
         Command::Halt => tools::halt(app, screen).await,
         Command::ResumeAll => tools::resume_all(app, screen).await,

@@ -18,6 +18,7 @@ mod resume;
 mod run;
 mod tasks;
 mod tools;
+mod undo;
 mod why;
 
 use std::sync::Arc;
@@ -50,6 +51,7 @@ pub use report::{Report, shortcoming};
 pub use run::{Patience, Request};
 pub use tasks::{CallLine, StepLine, TaskLine, TaskView};
 pub use tools::{DirectRequest, ToolLine, ToolView};
+pub use undo::{Before, Left, Obstacle, PutBack, Undo, Undone};
 pub use why::{Branch, OriginLine, PolicyLine, Proof, ReasonLine, Why};
 
 /// What the program's edge brings along.

@@ -14,7 +14,7 @@ use domain::task::Status;
 use engine::task::Opening;
 use ledger::records::Event;
 use ledger::{CommitError, Ledger, Refusal};
-use llm::{Direct, DirectCall, Provider};
+use llm::{Direct, Provider};
 use policy::admit::{Effect, MAIN};
 
 use super::{App, Report};
@@ -257,8 +257,7 @@ impl App {
     /// Who answers what the machine asks about an event.
     fn provider(&self, event: &Event, request: &str, tools: &Registry) -> Arc<dyn Provider> {
         if event.adapter == CLI && event.content_type == DIRECT {
-            let call = serde_json::from_str::<DirectCall>(request).ok();
-            Arc::new(Direct { spec: call.and_then(|call| tools.digest(&call.tool)) })
+            Arc::new(Direct::knowing(request, |tool| tools.digest(tool)))
         } else {
             Arc::clone(&self.parts.provider)
         }
@@ -266,7 +265,7 @@ impl App {
 
     pub(super) async fn authority(
         &self,
-        ledger: &Ledger,
+        ledger: &Arc<Ledger>,
         workspace: &Path,
         surface: Arc<dyn Surface>,
     ) -> Result<Authority, Problem> {
@@ -330,10 +329,14 @@ pub(super) fn check(request: &Request) -> Result<(), Problem> {
         let what = format!("the request has {} bytes, more than {REQUEST_BYTES}", text.len());
         return Err(Problem::new(Code::REQUEST_TOO_LONG, what).safe("nothing was written"));
     }
+    check_workspace(workspace)
+}
+
+pub(super) fn check_workspace(workspace: &Path) -> Result<(), Problem> {
     let unusable = |why: String| Problem::new(Code::WORKSPACE, why).safe("nothing was written");
     // It is kept as text, and a name that is changed on the way would be another folder.
     let name = workspace.display();
     workspace.to_str().ok_or_else(|| unusable(format!("the name of `{name}` is not UTF-8")))?;
-    tools::Workspace::new(workspace.clone()).map_err(|failure| unusable(failure.message))?;
+    tools::Workspace::new(workspace.to_owned()).map_err(|failure| unusable(failure.message))?;
     Ok(())
 }

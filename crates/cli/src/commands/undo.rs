@@ -1,0 +1,65 @@
+//! `undo`.
+
+use std::io;
+use std::sync::Arc;
+
+use runtime::App;
+use runtime::app::{Before, Left, PutBack, Undo, Undone};
+
+use super::Done;
+use super::run::afterwards;
+use crate::show::{Screen, Tone, escaped, problem};
+
+pub(crate) async fn undo(app: &App, screen: &Screen, task: &str, dry_run: bool) -> Done {
+    let how = if dry_run { Undo::DryRun } else { Undo::ForGood };
+    let undone = app.undo(task, how, Arc::new(|_| {})).await?;
+    let trouble = undone.problem();
+    if screen.json {
+        screen.json_line(&undone)?;
+    } else {
+        show(app, screen, &undone).await?;
+        if let Some(trouble) = &trouble {
+            screen.note(&problem(screen, trouble));
+        }
+    }
+    if !dry_run {
+        afterwards(app).await;
+    }
+    Ok(trouble.map_or(0, |trouble| trouble.code.exit()))
+}
+
+async fn show(app: &App, screen: &Screen, undone: &Undone) -> Result<(), super::Trouble> {
+    lines(screen, undone)?;
+    for left in &undone.left {
+        let what = match (&left.path, left.call) {
+            (Some(path), _) => escaped(path),
+            (None, Some(call)) => app.short(call).await?,
+            (None, None) => String::new(),
+        };
+        screen.line(&left_line(screen, &what, left))?;
+    }
+    if let Some(by) = &undone.by_short {
+        let again = screen.note_tinted(&format!("regent undo {by}"), Tone::Command);
+        screen.note(&format!("to take this back: {again}"));
+    }
+    Ok(())
+}
+
+fn lines(screen: &Screen, undone: &Undone) -> io::Result<()> {
+    let word = if undone.dry_run { "would put back" } else { "put back" };
+    for PutBack { path, as_before } in &undone.put_back {
+        let note = match as_before {
+            Before::Nothing => "  (it was new: gone again)",
+            Before::File => "",
+            Before::Link => "  (a link)",
+        };
+        screen.line(&format!("{}  {}{note}", screen.tinted(word, Tone::Good), escaped(path)))?;
+    }
+    undone.unchanged.iter().try_for_each(|path| screen.line(&format!("as before  {}", escaped(path))))
+}
+
+fn left_line(screen: &Screen, what: &str, left: &Left) -> String {
+    let tool = left.tool.as_ref().map_or_else(String::new, |tool| format!(" ({tool})"));
+    let why = escaped(&left.why.to_string());
+    format!("{}  {what}{tool}: {why}", screen.tinted("left as it is", Tone::Attention))
+}

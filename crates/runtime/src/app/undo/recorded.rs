@@ -1,0 +1,73 @@
+//! What is on record of the changes of a task.
+
+use std::collections::BTreeMap;
+
+use broker::{Reach, Registry};
+use domain::Tier;
+use domain::change::Change;
+use domain::id::{CallId, TaskId};
+use engine::task::{Input, Ruling};
+use ledger::records::{CallStatus, ToolCall};
+
+use super::plan::Recorded;
+use super::report::{Left, Obstacle, Undone};
+use crate::pipeline::{self, Desk};
+use crate::problem::{Code, Problem};
+
+/// What the calls of a task changed, in the order in which they ran. Those of which that is not known are told.
+pub(super) async fn recorded(
+    desk: &Desk,
+    task: TaskId,
+    registry: &Registry,
+    undone: &mut Undone,
+) -> Result<Vec<Recorded>, Problem> {
+    let mut calls = desk.ledger.calls_of(task).await?;
+    let order = order(desk, task).await?;
+    calls.sort_by_key(|call| (call.timestamp, order.get(&call.id).copied()));
+    let mut recorded = Vec::new();
+    for call in calls {
+        let certain = call.status == CallStatus::Finished;
+        if !certain && !matches!(call.status, CallStatus::Failed | CallStatus::Unknown) {
+            continue;
+        }
+        let left = |why| Left { path: None, call: Some(call.id), tool: Some(call.tool_id.clone()), why };
+        let Some(change) = &call.change else {
+            if may_have_changed(&call, registry) {
+                undone.left.push(left(Obstacle::NotAFile));
+            }
+            continue;
+        };
+        match desk.ledger.body(change).await? {
+            Some(change) => {
+                let damaged =
+                    |error: serde_json::Error| Problem::new(Code::DATABASE_DAMAGED, error.to_string());
+                let change: Change = serde_json::from_slice(&change).map_err(damaged)?;
+                recorded.push(Recorded { change, certain });
+            }
+            None => undone.left.push(left(Obstacle::Erased)),
+        }
+    }
+    Ok(recorded)
+}
+
+/// The place of each call in the journal, for those that began at the same moment; nothing if the journal is erased.
+async fn order(desk: &Desk, task: TaskId) -> Result<BTreeMap<CallId, usize>, Problem> {
+    let steps = match pipeline::load(&desk.ledger, task).await {
+        Err(problem) if problem.code == Code::ERASED => Vec::new(),
+        steps => steps?,
+    };
+    let started = steps.iter().filter_map(|step| match &step.input {
+        Input::Ruled { call, ruling: Ruling::Execute } => Some(*call),
+        _ => None,
+    });
+    Ok(started.zip(0..).collect())
+}
+
+/// Whether a call that says nothing about what it changed can have changed something. A tool of the workspace that failed
+/// has left it as it was.
+fn may_have_changed(call: &ToolCall, registry: &Registry) -> bool {
+    let Some(spec) = registry.spec(&call.tool_id) else { return true };
+    let nowhere = matches!(spec.reach, Reach::Nothing | Reach::Origin);
+    let undone = spec.reach == Reach::Workspace && call.status == CallStatus::Failed;
+    spec.tier != Tier::ReadOnly && !nowhere && !undone
+}
