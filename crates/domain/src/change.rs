@@ -37,6 +37,17 @@ impl Content {
     }
 }
 
+impl Standing {
+    /// Whether the same stands there, wherever its bytes are kept.
+    #[must_use]
+    pub fn is_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File(this), Self::File(other)) => this.is_as(other),
+            (this, other) => this == other,
+        }
+    }
+}
+
 /// One name in the workspace, before and after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
@@ -44,7 +55,8 @@ pub struct Change {
     pub path: String,
     pub from: Standing,
     pub to: Standing,
-    /// Folders that have to be made for it, outermost first.
+    /// Folders that have to be made for it, outermost first. Where it takes something away: those that go with it, if
+    /// nothing else is in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<String>,
 }

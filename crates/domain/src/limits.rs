@@ -30,6 +30,8 @@ pub const WRITE_BYTES: usize = 10 * 1024 * 1024;
 pub const DIFF_BYTES: usize = 16 * 1024;
 /// A file up to this size is digested before `delete_file` deletes it.
 pub const DELETED_DIGEST_BYTES: u64 = 100 * 1024 * 1024;
+/// What a call takes away is kept up to this size, so that it can be put back.
+pub const UNDO_BYTES: usize = 16 * 1024 * 1024;
 /// A CSV or JSON file that a table tool looks through.
 pub const TABLE_BYTES: u64 = 100 * 1024 * 1024;
 /// Columns of one table.

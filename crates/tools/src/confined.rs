@@ -13,7 +13,7 @@
 //! because people mount things into their folders on purpose.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
@@ -22,8 +22,9 @@ use std::path::PathBuf;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
+use domain::Time;
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag, openat};
+use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
 use nix::libc::mode_t;
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 
@@ -75,8 +76,15 @@ pub(crate) struct Seen {
     pub(crate) mode: mode_t,
     pub(crate) owner: (u32, u32),
     /// Seconds and nanoseconds.
-    pub(crate) modified: (i64, i64),
+    modified: (i64, i64),
     changed: (i64, i64),
+}
+
+impl Seen {
+    pub(crate) fn modified_at(&self) -> Time {
+        let (seconds, nanos) = self.modified;
+        Time::from_micros(seconds.saturating_mul(1_000_000).saturating_add(nanos / 1_000))
+    }
 }
 
 impl From<FileStat> for Seen {
@@ -291,6 +299,23 @@ impl Folder {
     pub(crate) fn create(&self, name: &OsStr, mode: Mode) -> Result<File, Errno> {
         let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         openat(&self.descriptor, plain(name)?, flags, mode).map(File::from)
+    }
+
+    /// A new file without a name, which is gone when it is closed. Not every file system can.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn create_unnamed(&self, mode: Mode) -> Result<File, Errno> {
+        let flags = OFlag::O_WRONLY | OFlag::O_TMPFILE | OFlag::O_CLOEXEC;
+        openat(&self.descriptor, ".", flags, mode).map(File::from)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn create_unnamed(&self, _: Mode) -> Result<File, Errno> {
+        Err(Errno::ENOTSUP)
+    }
+
+    /// What a link says, which is not where it leads.
+    pub(crate) fn read_link(&self, name: &OsStr) -> Result<OsString, Errno> {
+        readlinkat(&self.descriptor, plain(name)?)
     }
 
     /// The same folder, so that it can be listed and flushed.

@@ -2,9 +2,10 @@
 
 use std::io;
 
+use broker::Looked;
 use domain::call::Failure;
-use domain::digest::Digesting;
-use domain::limits::DELETED_DIGEST_BYTES;
+use domain::change::{Change, Standing};
+use domain::limits::{DELETED_DIGEST_BYTES, UNDO_BYTES};
 use domain::{Digest, Stop};
 use nix::errno::Errno;
 use nix::unistd::{UnlinkatFlags, fsync, unlinkat};
@@ -12,10 +13,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::confined::{Denied, Kind, Seen};
+use crate::expected::Expected;
 use crate::names::check_changeable;
-use crate::search::{self, CHUNK};
 use crate::staged::changed_meanwhile;
-use crate::stopping::{self, Heeding};
+use crate::standing;
+use crate::stopping;
 use crate::workspace::{self, Place, Workspace, tidied};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,56 +48,78 @@ pub(crate) struct Deleted {
     pub(crate) digest: Option<Digest>,
 }
 
+/// What this call would change. Nothing is changed by looking.
+///
 /// # Errors
-/// If there is no such file, it is a folder, or the disk refuses. Then it is still there.
-pub(crate) fn run(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Deleted, Failure> {
+/// As [`run`], and if the file is too large to be told from another one.
+pub(crate) fn look(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Looked, Failure> {
+    let (place, _) = find(workspace, &args.path)?;
+    let found = standing::at(&place, &args.path, UNDO_BYTES, stop)?;
+    Ok(Looked {
+        modified: found.modified(),
+        change: Change {
+            path: shown(&args.path),
+            from: found.standing,
+            to: Standing::Nothing,
+            folders: Vec::new(),
+        },
+        content: found.content,
+        diff: None,
+    })
+}
+
+/// # Errors
+/// If there is no such file, it is a folder, it is not as it was looked at, or the disk refuses. Then it is still there.
+pub(crate) fn run(
+    workspace: &Workspace,
+    args: &Args,
+    expected: Expected<'_>,
+    stop: &Stop,
+) -> Result<Deleted, Failure> {
     let path = &args.path;
+    let (place, seen) = find(workspace, path)?;
+    let too_large = seen.kind == Kind::File && seen.bytes > DELETED_DIGEST_BYTES;
+    let (what, digest) = if too_large && !expected.is_known() {
+        (What::File, None)
+    } else {
+        let found = standing::at(&place, path, 0, stop)?;
+        if found.seen != Some(seen) {
+            return Err(changed_meanwhile(path));
+        }
+        expected.check(path, &shown(path), &found.standing)?;
+        match found.standing {
+            Standing::File(content) => (What::File, Some(content.digest)),
+            Standing::Link { .. } | Standing::Nothing => (What::Link, None),
+        }
+    };
+    remove(&place, path, seen, stop)?;
+    Ok(Deleted { path: shown(path), what, bytes: seen.bytes, digest })
+}
+
+fn shown(path: &str) -> String {
+    tidied(path).to_string_lossy().into_owned()
+}
+
+/// The file or link that is meant, as the kernel sees it.
+fn find<'a>(workspace: &Workspace, path: &'a str) -> Result<(Place<'a>, Seen), Failure> {
     check_changeable(path)?;
     let place = workspace.place(path)?;
     let seen = place.folder.look(place.name).map_err(|errno| match errno {
         Errno::ENOENT => Failure::environmental(format!("`{path}` does not exist in the workspace")),
         _ => workspace::refused(path, Denied::Os(errno)),
     })?;
-    let (what, digest) = match seen.kind {
-        Kind::File => (What::File, digest_of(&place, path, seen, stop)?),
-        Kind::Link => (What::Link, None),
+    match seen.kind {
+        Kind::File | Kind::Link => Ok((place, seen)),
         Kind::Folder => {
             let advice = "delete the files in it one by one; the folder itself stays";
-            return Err(Failure::logical(format!("`{path}` is a folder; {advice}")));
+            Err(Failure::logical(format!("`{path}` is a folder; {advice}")))
         }
-        Kind::Other => return Err(workspace::not_regular(path)),
-    };
-    remove(&place, path, seen, stop)?;
-    let path = tidied(path).to_string_lossy().into_owned();
-    Ok(Deleted { path, what, bytes: seen.bytes, digest })
-}
-
-/// Of the file that was looked at, or nothing happens.
-fn digest_of(place: &Place<'_>, path: &str, seen: Seen, stop: &Stop) -> Result<Option<Digest>, Failure> {
-    if seen.bytes > DELETED_DIGEST_BYTES {
-        return Ok(None);
-    }
-    let unreadable = |error: &io::Error| workspace::unreadable(path, error);
-    let (file, opened) = match place.folder.open(place.name) {
-        Ok(opened) => opened,
-        Err(Errno::ELOOP | Errno::ENXIO | Errno::ENOENT) => return Err(changed_meanwhile(path)),
-        Err(errno) => return Err(unreadable(&errno.into())),
-    };
-    if opened != seen {
-        return Err(changed_meanwhile(path));
-    }
-    let mut reader = Heeding { reader: file, stop };
-    let (mut digesting, mut buffer) = (Digesting::default(), vec![0; CHUNK]);
-    loop {
-        let read = search::fill(&mut reader, &mut buffer).map_err(|error| unreadable(&error))?;
-        digesting.update(buffer.get(..read).unwrap_or_default());
-        if read < CHUNK {
-            return Ok(Some(digesting.finish()));
-        }
+        Kind::Other => Err(workspace::not_regular(path)),
     }
 }
 
-fn remove(place: &Place<'_>, path: &str, seen: Seen, stop: &Stop) -> Result<(), Failure> {
+/// Takes away what was looked at, and nothing else.
+pub(crate) fn remove(place: &Place<'_>, path: &str, seen: Seen, stop: &Stop) -> Result<(), Failure> {
     stopping::check(stop)?;
     if place.folder.look(place.name) != Ok(seen) {
         return Err(changed_meanwhile(path));
@@ -111,6 +135,7 @@ fn remove(place: &Place<'_>, path: &str, seen: Seen, stop: &Stop) -> Result<(), 
 #[cfg(test)]
 mod tests {
     use super::{Args, Deleted, What, run};
+    use crate::expected::Expected;
     use crate::testing::Tree;
     use domain::call::Failure;
     use domain::{Digest, Stop};
@@ -118,7 +143,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     fn delete(tree: &Tree, path: &str) -> Result<Deleted, Failure> {
-        run(tree.workspace(), &Args { path: path.into() }, &Stop::default())
+        run(tree.workspace(), &Args { path: path.into() }, Expected::default(), &Stop::default())
     }
 
     #[test]
@@ -161,7 +186,7 @@ mod tests {
         let tree = Tree::new(&[("a", "")]);
         let stop = Stop::default();
         stop.now();
-        let stopped = run(tree.workspace(), &Args { path: "a".into() }, &stop);
+        let stopped = run(tree.workspace(), &Args { path: "a".into() }, Expected::default(), &stop);
         assert_eq!(stopped, Err(Failure::environmental("stopped")));
         assert_eq!(tree.names("."), ["a"]);
     }

@@ -1,18 +1,24 @@
 //! `edit_file`: one text in a file replaced by another.
 
+use broker::Looked;
 use domain::call::Failure;
+use domain::change::{self, Content, Standing};
 use domain::{Digest, Stop};
 use memchr::memmem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::confined::Seen;
 use crate::diff::Diff;
+use crate::expected::Expected;
+use crate::leftovers;
 use crate::names::check_changeable;
 use crate::search;
 use crate::staged::Change;
+use crate::standing;
 use crate::stopping;
-use crate::workspace::{Workspace, tidied};
-use crate::write::{check_size, read_old, tidy};
+use crate::workspace::{Place, Workspace, tidied};
+use crate::write::{check_size, read_old};
 
 /// Lines that are named if a text occurs more than once.
 const NAMED_LINES: usize = 5;
@@ -46,31 +52,87 @@ pub(crate) struct Edited {
     pub(crate) diff: Diff,
 }
 
+/// What this call would change. Nothing is changed by looking.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn look(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Looked, Failure> {
+    let made = Made::of(workspace, args, stop)?;
+    let mode = made.change(args, None).mode()?;
+    Ok(Looked {
+        change: change::Change {
+            path: made.shown,
+            from: standing::of_file(made.seen, &made.old),
+            to: Standing::File(standing::of_content(made.new.as_bytes(), mode)),
+            folders: Vec::new(),
+        },
+        modified: Some(made.seen.modified_at()),
+        content: Some(made.old),
+        diff: Some(made.diff.diff),
+    })
+}
+
 /// # Errors
 /// If the text is not there or not unique, the file is no text, somebody else changed it meanwhile, or the disk
 /// refuses. Then the file is as it was.
-pub(crate) fn run(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Edited, Failure> {
-    check_changeable(&args.path)?;
-    check_texts(args)?;
-    let place = workspace.place(&args.path)?;
-    let (seen, content) = read_old(&place, &args.path, stop)?;
-    let Ok(text) = str::from_utf8(&content) else {
-        return Err(Failure::logical(format!("`{}` is no UTF-8 text", args.path)));
-    };
-    let (new, replaced) = replace(text, args, stop)?;
-    let shown = tidied(&args.path).to_string_lossy().into_owned();
-    let diff = Diff::between(&shown, text.as_bytes(), new.as_bytes());
+pub(crate) fn run(
+    workspace: &Workspace,
+    args: &Args,
+    expected: Expected<'_>,
+    stop: &Stop,
+) -> Result<Edited, Failure> {
+    let made = Made::of(workspace, args, stop)?;
+    expected.check(&args.path, &made.shown, &standing::of_file(made.seen, &made.old))?;
     stopping::check(stop)?;
-    tidy(&place, &args.path, false)?;
+    leftovers::tidy(&made.place, &args.path, false)?;
     stopping::check(stop)?;
-    Change { place: &place, path: &args.path, content: new.as_bytes(), old: Some(seen) }.make(stop)?;
+    made.change(args, expected.file(&args.path)?).make(stop)?;
     Ok(Edited {
-        path: shown,
-        bytes: new.len() as u64,
-        digest: Digest::of(new.as_bytes()),
-        replaced: replaced as u64,
-        diff,
+        path: made.shown,
+        bytes: made.new.len() as u64,
+        digest: Digest::of(made.new.as_bytes()),
+        replaced: made.replaced as u64,
+        diff: made.diff,
     })
+}
+
+/// What a call makes of the file that is there.
+struct Made<'a> {
+    place: Place<'a>,
+    /// As people see the path.
+    shown: String,
+    seen: Seen,
+    old: Vec<u8>,
+    new: String,
+    replaced: usize,
+    diff: Diff,
+}
+
+impl<'a> Made<'a> {
+    fn of(workspace: &Workspace, args: &'a Args, stop: &Stop) -> Result<Self, Failure> {
+        check_changeable(&args.path)?;
+        check_texts(args)?;
+        let place = workspace.place(&args.path)?;
+        let (seen, old) = read_old(&place, &args.path, stop)?;
+        let Ok(text) = str::from_utf8(&old) else {
+            return Err(Failure::logical(format!("`{}` is no UTF-8 text", args.path)));
+        };
+        let (new, replaced) = replace(text, args, stop)?;
+        let shown = tidied(&args.path).to_string_lossy().into_owned();
+        let diff = Diff::between(&shown, &old, new.as_bytes());
+        Ok(Self { place, shown, seen, old, new, replaced, diff })
+    }
+
+    fn change<'b>(&'b self, args: &'b Args, expected: Option<&'b Content>) -> Change<'b> {
+        Change {
+            place: &self.place,
+            path: &args.path,
+            content: self.new.as_bytes(),
+            old: Some(self.seen),
+            mode: None,
+            expected,
+        }
+    }
 }
 
 fn check_texts(args: &Args) -> Result<(), Failure> {
@@ -185,13 +247,14 @@ impl Fold {
 mod tests {
     use super::{Args, Edited, replace, run};
     use crate::diff::Diff;
+    use crate::expected::Expected;
     use crate::testing::Tree;
     use domain::call::Failure;
     use domain::{Digest, Stop};
     use serde_json::{Value, from_value, json, to_value};
 
     fn edit(tree: &Tree, args: Value) -> Result<Edited, Failure> {
-        run(tree.workspace(), &from_value(args).unwrap(), &Stop::default())
+        run(tree.workspace(), &from_value(args).unwrap(), Expected::default(), &Stop::default())
     }
 
     #[test]
@@ -234,7 +297,7 @@ mod tests {
                     (0..round * 500).for_each(|_| std::thread::yield_now());
                     stop.now();
                 });
-                run(tree.workspace(), &args, &stop)
+                run(tree.workspace(), &args, Expected::default(), &stop)
             });
             let content = match result {
                 Ok(_) => old.replace('a', "b"),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use broker::{Artifact, Author, Authorized, Category, Handler, Reach, Registry, Returned, ToolSpec};
+use broker::{Artifact, Author, Authorized, Category, Handler, Looked, Reach, Registry, Returned, ToolSpec};
 use domain::call::{Call, Failure};
 use domain::{Stop, Tier, Trust};
 use schemars::JsonSchema;
@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::expected::Expected;
 use crate::{Workspace, calc, delete, edit, find, glob, hash, read, table, write};
 
 /// The built-in tools, confined to one workspace.
@@ -46,7 +47,7 @@ pub fn builtin(workspace: &Arc<Workspace>) -> Registry {
             ]),
             hash::run,
         )
-        .put(
+        .put_changing(
             Known::writing(
                 "write_file",
                 "writes a new file, or replaces one if `replace` says so",
@@ -55,19 +56,22 @@ pub fn builtin(workspace: &Arc<Workspace>) -> Registry {
             .sinks(&["path", "replace"])
             .authors(&WRITTEN)
             .worse(|args: &write::Args| args.replace.then_some(Tier::WriteDestructive)),
+            write::look,
             write::run,
         )
-        .put(
+        .put_changing(
             Known::writing("edit_file", "replaces an exact text in a file", Tier::WriteDestructive)
                 .sinks(&["path", "old"])
                 .authors(&WRITTEN),
+            edit::look,
             edit::run,
         )
-        .put(
+        .put_changing(
             Known::writing("delete_file", "deletes one file", Tier::WriteDestructive)
                 .sinks(&["path"])
                 .authors(&[("path", Caller), ("bytes", System), ("digest", System)])
                 .gone(),
+            delete::look,
             delete::run,
         )
         .put(Known::computing("calc", "exact arithmetic on an expression"), calc::run)
@@ -102,7 +106,24 @@ pub fn builtin(workspace: &Arc<Workspace>) -> Registry {
 const WRITTEN: [(&str, Author); 3] =
     [("path", Author::Caller), ("bytes", Author::System), ("digest", Author::System)];
 
-type Run<A, O> = fn(&Workspace, &A, &Stop) -> Result<O, Failure>;
+type Read<A, O> = fn(&Workspace, &A, &Stop) -> Result<O, Failure>;
+type Look<A> = fn(&Workspace, &A, &Stop) -> Result<Looked, Failure>;
+type Change<A, O> = fn(&Workspace, &A, Expected<'_>, &Stop) -> Result<O, Failure>;
+
+/// The functions behind a tool.
+enum Run<A, O> {
+    Reads(Read<A, O>),
+    /// What is looked at first can be shown, compared and taken back.
+    Changes(Look<A>, Change<A, O>),
+}
+
+impl<A, O> Clone for Run<A, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A, O> Copy for Run<A, O> {}
 
 /// What a call leaves behind.
 #[derive(Clone, Copy)]
@@ -175,7 +196,23 @@ struct Shelf<'a> {
 }
 
 impl Shelf<'_> {
-    fn put<A, O>(self, known: Known<A>, run: Run<A, O>) -> Self
+    fn put<A, O>(self, known: Known<A>, run: Read<A, O>) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
+    {
+        self.shelve(known, Run::Reads(run))
+    }
+
+    fn put_changing<A, O>(self, known: Known<A>, look: Look<A>, run: Change<A, O>) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
+    {
+        self.shelve(known, Run::Changes(look, run))
+    }
+
+    fn shelve<A, O>(self, known: Known<A>, run: Run<A, O>) -> Self
     where
         A: DeserializeOwned + JsonSchema + Send + Sync + 'static,
         O: Serialize + JsonSchema + Send + 'static,
@@ -219,6 +256,12 @@ where
         A::deserialize(args).ok().as_ref().and_then(self.worse)
     }
 
+    async fn look(&self, args: &Value) -> Option<Looked> {
+        let Run::Changes(look, _) = self.run else { return None };
+        let (args, workspace) = (A::deserialize(args).ok()?, Arc::clone(&self.workspace));
+        blocking(move || look(&workspace, &args, &Stop::default())).await.ok()
+    }
+
     async fn call(&self, call: Authorized<Call>) -> Returned {
         match self.record(call).await {
             Ok(record) => {
@@ -238,18 +281,26 @@ where
     async fn record(&self, call: Authorized<Call>) -> Result<Value, Failure> {
         let args: A = call.args()?;
         let (run, workspace, stop) = (self.run, Arc::clone(&self.workspace), call.stop().clone());
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "walking a tree blocks, so it gets a thread of its own"
-        )]
-        let done = tokio::task::spawn_blocking(move || run(&workspace, &args, &stop)).await;
-        let record = match done {
-            Ok(record) => record?,
-            // The broker keeps it in, and says what it means for the call.
-            Err(broken) if broken.is_panic() => std::panic::resume_unwind(broken.into_panic()),
-            Err(_cancelled) => return Err(Failure::environmental("stopped")),
-        };
+        let change = call.change().cloned();
+        let record = blocking(move || match run {
+            Run::Reads(run) => run(&workspace, &args, &stop),
+            Run::Changes(_, run) => run(&workspace, &args, Expected::new(change.as_ref()), &stop),
+        });
+        let record = record.await?;
         serde_json::to_value(record).map_err(|error| Failure::logical(error.to_string()))
+    }
+}
+
+/// Walking a tree and waiting for a disk block, so they get a thread of their own.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    #[expect(clippy::disallowed_methods, reason = "this is where what blocks gets its thread")]
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        // The broker keeps it in, and says what it means for the call.
+        Err(broken) if broken.is_panic() => std::panic::resume_unwind(broken.into_panic()),
+        Err(_cancelled) => Err(Failure::environmental("stopped")),
     }
 }
 

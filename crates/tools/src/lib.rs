@@ -9,12 +9,14 @@
 //! |---|---|---|
 //! | [`find`], [`glob`], [`read`], [`hash`] | `find_files`, `glob`, `read_file`, `hash` | read |
 //! | [`write`], [`edit`], [`delete`] | `write_file`, `edit_file`, `delete_file` | change one file |
+//! | [`put_back`] | `put_back` | puts back what one of those changed, by the owner's hand |
 //! | [`table`] | `table_columns`, `table_stats`, `table_groups` | read |
 //! | [`calc`] | `calc` | touches nothing |
 //!
-//! Nothing here decides whether a call is allowed, starts a process or speaks to the network. No folder is
-//! deleted, nothing is moved, no rights are given, no link is made, and nothing is written through one. What is
-//! found in files is data; it is never run, and never made into a command line.
+//! Nothing here decides whether a call is allowed, starts a process or speaks to the network. Nothing is
+//! moved, and nothing is written through a link. Only [`put_back`] makes a link, gives rights, and takes away a
+//! folder, which has to be empty. What is found in files is data; it is never run, and never made into a command
+//! line.
 //!
 //! INVARIANT (confined): nothing outside the workspace is listed, shown or changed, whoever moves things about
 //! meanwhile, see [`workspace`] and [`confined`]. What that does not cover is said there too.
@@ -25,21 +27,25 @@
 //! INVARIANT (bounded): memory depends on the limits, not on how many or how large the files are.
 //!
 //! Start reading at [`builtin`] and [`find`], then [`workspace`] and [`confined`]; the walk and the search are
-//! behind them. For what writes: [`write`], then [`staged`].
+//! behind them. For what writes: [`write`], then [`staged`]. What is
+//! looked at before a call stands in [`standing`], how it is compared in [`expected`].
 
 mod calc;
 mod confined;
 mod delete;
 mod diff;
 mod edit;
+mod expected;
 mod find;
 mod found;
 mod glob;
 mod handlers;
 mod hash;
 mod house;
+mod leftovers;
 mod names;
 mod pattern;
+mod put_back;
 #[cfg(test)]
 mod races;
 mod read;
@@ -47,6 +53,7 @@ mod read;
 mod schemas;
 mod search;
 mod staged;
+mod standing;
 mod stopping;
 mod table;
 mod tally;
@@ -54,8 +61,10 @@ mod tally;
 mod testing;
 mod text;
 mod walk;
+mod way;
 mod workspace;
 mod write;
 
 pub use handlers::builtin;
+pub use put_back::{Kept, put_back};
 pub use workspace::Workspace;

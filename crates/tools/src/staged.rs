@@ -21,19 +21,20 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, fchown};
 
 use domain::call::Failure;
+use domain::change::Content;
 use domain::{Digest, Stop};
-use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, renameat};
+use nix::libc::mode_t;
 use nix::sys::stat::{Mode, fchmod};
-use nix::unistd::{UnlinkatFlags, fsync, linkat, unlinkat};
+use nix::unistd::{UnlinkatFlags, fsync, linkat, symlinkat, unlinkat};
 
 use crate::confined::{Folder, Seen};
-use crate::names::{self, LEFTOVER, LEFTOVER_END};
+use crate::leftovers;
+use crate::standing::permissions;
 use crate::stopping;
 use crate::workspace::Place;
 
@@ -49,6 +50,10 @@ pub(crate) struct Change<'a> {
     pub(crate) content: &'a [u8],
     /// What is replaced. If nothing is, then nothing may be there.
     pub(crate) old: Option<Seen>,
+    /// Exactly these permission bits; else those of what is replaced, or of any new file.
+    pub(crate) mode: Option<u32>,
+    /// What somebody who looked before was told would stand there. It does, or nothing happens.
+    pub(crate) expected: Option<&'a Content>,
 }
 
 impl Change<'_> {
@@ -56,31 +61,49 @@ impl Change<'_> {
     /// If the disk refuses, somebody else was quicker, or it was stopped. Then nothing has changed.
     pub(crate) fn make(&self, stop: &Stop) -> Result<(), Failure> {
         let unfinished = Unfinished::new(self)?;
-        unfinished.write(self).map_err(|error| unwritten(self.path, &error))?;
+        let mode = unfinished.write(self).map_err(|error| unwritten(self.path, &error))?;
+        self.check(mode)?;
         stopping::check(stop)?;
         match self.old {
             Some(old) => self.replace(&unfinished, old)?,
             None => self.put(&unfinished)?,
         }
         unfinished.keep();
-        // The change is made; a folder that cannot be flushed cannot take it back.
-        let folder = &self.place.folder;
-        folder.listable().and_then(fsync).map_err(|errno| {
-            let kind = io::Error::from(errno).kind();
-            Failure::environmental(format!(
-                "`{}` is written, but may not survive a power cut: {kind}",
-                self.path
-            ))
-        })
+        flush(&self.place.folder, self.path)
+    }
+
+    /// The permission bits that the file would get, found out with one that is made the same way and thrown away.
+    ///
+    /// # Errors
+    /// If no file can be made here.
+    pub(crate) fn mode(&self) -> Result<u32, Failure> {
+        let Ok(unnamed) = self.place.folder.create_unnamed(self.first_mode()) else {
+            let unfinished = Unfinished::new(self)?;
+            return self.give_rights(&unfinished.file).map_err(|error| unwritten(self.path, &error));
+        };
+        self.give_rights(&unnamed).map_err(|error| unwritten(self.path, &error))
+    }
+
+    /// A new file gets the rights that any program would give it; one that replaces, or gets rights of its own, waits.
+    fn first_mode(&self) -> Mode {
+        Mode::from_bits_truncate(if self.old.is_some() || self.mode.is_some() { 0o600 } else { 0o666 })
+    }
+
+    /// Whether it came out as it should; `mode` is what the file got.
+    fn check(&self, mode: u32) -> Result<(), Failure> {
+        if self.mode.is_some_and(|wanted| wanted != mode) {
+            let why = "cannot get the permissions that it had";
+            return Err(Failure::environmental(format!("`{}` {why}", self.path)));
+        }
+        let is = |expected: &Content| {
+            (expected.mode, expected.bytes) == (mode, self.content.len() as u64)
+                && expected.digest == Digest::of(self.content)
+        };
+        if self.expected.is_none_or(is) { Ok(()) } else { Err(changed_meanwhile(self.path)) }
     }
 
     fn replace(&self, unfinished: &Unfinished<'_>, old: Seen) -> Result<(), Failure> {
-        if self.place.folder.look(self.place.name) != Ok(old) {
-            return Err(changed_meanwhile(self.path));
-        }
-        let folder = &self.place.folder;
-        let done = renameat(folder, unfinished.name.as_os_str(), folder, self.place.name);
-        done.map_err(|errno| unwritten(self.path, &errno.into()))
+        replace(self.place, self.path, &unfinished.name, old)
     }
 
     fn put(&self, unfinished: &Unfinished<'_>) -> Result<(), Failure> {
@@ -90,6 +113,56 @@ impl Change<'_> {
             _ => unwritten(self.path, &errno.into()),
         })
     }
+}
+
+/// Puts what has a name of its own in the place of what was looked at, in one step.
+fn replace(place: &Place<'_>, path: &str, from: &OsStr, old: Seen) -> Result<(), Failure> {
+    if place.folder.look(place.name) != Ok(old) {
+        return Err(changed_meanwhile(path));
+    }
+    let done = renameat(&place.folder, from, &place.folder, place.name);
+    done.map_err(|errno| unwritten(path, &errno.into()))
+}
+
+/// Makes a link, in the place of what was looked at or where nothing is. Where it leads is not asked.
+///
+/// # Errors
+/// If the disk refuses, somebody else was quicker, or it was stopped. Then nothing has changed.
+pub(crate) fn put_link(
+    place: &Place<'_>,
+    path: &str,
+    to: &str,
+    old: Option<Seen>,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    let unwritten = |errno: Errno| unwritten(path, &errno.into());
+    stopping::check(stop)?;
+    let Some(old) = old else {
+        symlinkat(to, &place.folder, place.name).map_err(|errno| match errno {
+            Errno::EEXIST => changed_meanwhile(path),
+            errno => unwritten(errno),
+        })?;
+        return flush(&place.folder, path);
+    };
+    // A link cannot be locked, so one that was left behind is not told from one in the making; it is stepped around.
+    let mut names = (0..TRIES).map(|count| leftovers::name(place.name, to.as_bytes(), count));
+    let made = names.find_map(|name| match symlinkat(to, &place.folder, name.as_os_str()) {
+        Err(Errno::EEXIST) => None,
+        done => Some(done.map(|()| name)),
+    });
+    let name = made.unwrap_or(Err(Errno::EEXIST)).map_err(unwritten)?;
+    replace(place, path, &name, old).inspect_err(|_| {
+        unlinkat(&place.folder, name.as_os_str(), UnlinkatFlags::NoRemoveDir).unwrap_or_default();
+    })?;
+    flush(&place.folder, path)
+}
+
+/// The change is made; a folder that cannot be flushed cannot take it back.
+fn flush(folder: &Folder, path: &str) -> Result<(), Failure> {
+    folder.listable().and_then(fsync).map_err(|errno| {
+        let kind = io::Error::from(errno).kind();
+        Failure::environmental(format!("`{path}` is written, but may not survive a power cut: {kind}"))
+    })
 }
 
 /// Gives a file its name if that is free (`EEXIST`), in one step.
@@ -126,13 +199,9 @@ struct Unfinished<'a> {
 impl<'a> Unfinished<'a> {
     fn new(change: &Change<'a>) -> Result<Self, Failure> {
         let folder = &change.place.folder;
-        let content = short(Digest::of(change.content));
-        // A new file gets the rights that any program would give it; one that replaces waits for the old ones.
-        let mode = if change.old.is_some() { 0o600 } else { 0o666 };
         for count in 0..TRIES {
-            let name =
-                OsString::from(format!("{}{content}-{count}{LEFTOVER_END}", prefix(change.place.name)));
-            match folder.create(&name, Mode::from_bits_truncate(mode)) {
+            let name = leftovers::name(change.place.name, change.content, count);
+            match folder.create(&name, change.first_mode()) {
                 // If the lock is not ours or the file is gone, a cleaner took it for a leftover.
                 Ok(file) => {
                     let ours =
@@ -153,31 +222,49 @@ impl<'a> Unfinished<'a> {
         self.placed = true;
     }
 
-    fn write(&self, change: &Change<'_>) -> io::Result<()> {
+    /// Gives back the permission bits that it has now.
+    fn write(&self, change: &Change<'_>) -> io::Result<u32> {
         (&self.file).write_all(change.content)?;
-        if let Some(old) = change.old {
-            self.give_rights(change, old)?;
+        let mode = change.give_rights(&self.file)?;
+        self.file.sync_all()?;
+        Ok(mode)
+    }
+}
+
+impl Change<'_> {
+    /// Gives a new file the rights that it is to have, and says which it has then.
+    fn give_rights(&self, file: &File) -> io::Result<u32> {
+        let kept = self.old.map(|old| give_owner(file, old)).transpose()?;
+        let mode = match (self.mode, self.old) {
+            (Some(mode), _) => Some(mode as mode_t),
+            (None, Some(old)) => Some(self.narrowed(file, old, kept == Some(true))),
+            (None, None) => None,
+        };
+        if let Some(mode) = mode {
+            fchmod(file, Mode::from_bits_truncate(mode))?;
         }
-        self.file.sync_all()
+        Ok(permissions(file.metadata()?.mode() as mode_t))
     }
 
-    fn give_rights(&self, change: &Change<'_>, old: Seen) -> io::Result<()> {
-        let (uid, gid) = old.owner;
-        let found = self.file.metadata()?;
-        // Who may not give files away becomes the owner, as with any editor; the group may still be his to give.
-        let kept = (found.uid(), found.gid()) == old.owner
-            || allowed(fchown(&self.file, Some(uid), Some(gid)))?
-            || found.gid() == gid
-            || allowed(fchown(&self.file, None, Some(gid)))?;
+    /// Not the right to run as somebody else: that was given to the old content.
+    fn narrowed(&self, file: &File, old: Seen, kept: bool) -> mode_t {
         let listed = || {
             // One that is gone or cannot be opened any more is as good as one with a list.
-            let old = change.place.folder.open(change.place.name);
-            old.map_or(true, |(old, _)| has_list(&old)) || has_list(&self.file)
+            let old = self.place.folder.open(self.place.name);
+            old.map_or(true, |(old, _)| has_list(&old)) || has_list(file)
         };
-        // Not the right to run as somebody else: that was given to the old content.
-        let mode = if kept && !listed() { old.mode & 0o777 } else { old.mode & 0o707 };
-        Ok(fchmod(&self.file, Mode::from_bits_truncate(mode))?)
+        if kept && !listed() { old.mode & 0o777 } else { old.mode & 0o707 }
     }
+}
+
+/// Whether the group is kept. Who may not give files away becomes the owner, as with any editor; the group may still be
+/// his to give.
+fn give_owner(file: &File, old: Seen) -> io::Result<bool> {
+    let ((uid, gid), found) = (old.owner, file.metadata()?);
+    Ok((found.uid(), found.gid()) == old.owner
+        || allowed(fchown(file, Some(uid), Some(gid)))?
+        || found.gid() == gid
+        || allowed(fchown(file, None, Some(gid)))?)
 }
 
 /// Whether it was done; not being allowed to is no error, nor is an owner that our namespace has no number for.
@@ -213,41 +300,6 @@ impl Drop for Unfinished<'_> {
     }
 }
 
-/// What the names of unfinished files for this target begin with.
-fn prefix(target: &OsStr) -> String {
-    format!("{LEFTOVER}{}-", short(Digest::of(target.as_bytes())))
-}
-
-fn short(digest: Digest) -> String {
-    digest.to_string().chars().take(16).collect()
-}
-
-/// Looks through the folder once: what killed writers to this name left is removed, and a name that only
-/// differs in case comes back.
-pub(crate) fn tidy(place: &Place<'_>) -> Result<Option<OsString>, Errno> {
-    let prefix = prefix(place.name);
-    let mut similar = None;
-    for entry in Dir::from_fd(place.folder.listable()?)?.iter() {
-        let entry = entry?;
-        let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        if names::is_leftover(name) && name.as_bytes().starts_with(prefix.as_bytes()) {
-            remove_leftover(&place.folder, name);
-        } else if names::differ_in_case_only(name, place.name) {
-            similar = Some(name.to_os_string());
-        }
-    }
-    Ok(similar)
-}
-
-/// What cannot be removed does no harm: it is hidden, and never in the way.
-fn remove_leftover(folder: &Folder, name: &OsStr) {
-    if let Ok((file, _)) = folder.open(name)
-        && file.try_lock().is_ok()
-    {
-        unlinkat(folder, name, UnlinkatFlags::NoRemoveDir).unwrap_or_default();
-    }
-}
-
 pub(crate) fn exists(path: &str) -> Failure {
     Failure::logical(format!("`{path}` exists already; say `replace` to write it anew, or use `edit_file`"))
 }
@@ -262,12 +314,10 @@ pub(crate) fn unwritten(path: &str, error: &io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{Change, exists, prefix, tidy};
+    use super::{Change, exists};
     use crate::testing::Tree;
     use domain::Stop;
     use domain::call::Failure;
-    use std::ffi::OsStr;
-    use std::fs::File;
 
     /// The stop comes when everything is written and only the last step is missing.
     #[test]
@@ -278,7 +328,8 @@ mod tests {
         for name in ["f", "new"] {
             let place = tree.workspace().place(name).unwrap();
             let old = place.folder.look(place.name).ok();
-            let change = Change { place: &place, path: name, content: b"new", old };
+            let change =
+                Change { place: &place, path: name, content: b"new", old, mode: None, expected: None };
             assert_eq!(change.make(&stop), Err(Failure::environmental("stopped")));
         }
         assert_eq!((tree.names("."), tree.content("f")), (vec!["f".into()], b"old".to_vec()));
@@ -290,27 +341,12 @@ mod tests {
         let place = tree.workspace().place("f").unwrap();
         let old = place.folder.look(place.name).ok();
         tree.write("f", "their");
-        let change = Change { place: &place, path: "f", content: b"ours", old };
+        let change = Change { place: &place, path: "f", content: b"ours", old, mode: None, expected: None };
         let message = "`f` was changed by somebody else meanwhile; read it again";
         assert_eq!(change.make(&Stop::default()), Err(Failure::environmental(message)));
-        let change = Change { place: &place, path: "f", content: b"ours", old: None };
+        let change =
+            Change { place: &place, path: "f", content: b"ours", old: None, mode: None, expected: None };
         assert_eq!(change.make(&Stop::default()), Err(exists("f")));
         assert_eq!((tree.names("."), tree.content("f")), (vec!["f".into()], b"their".to_vec()));
-    }
-
-    #[test]
-    fn what_a_killed_write_left_is_removed_by_the_next_one_to_the_same_name_only() {
-        let tree = Tree::new(&[("f", "old")]);
-        let left = |target: &str, count: u32| format!("{}abc-{count}.tmp", prefix(OsStr::new(target)));
-        for name in [left("f", 0), left("f", 1), left("other", 0)] {
-            tree.write(name, "half");
-        }
-        #[expect(clippy::disallowed_methods, reason = "the test plays a writer that is still alive")]
-        let busy = File::open(tree.path(left("f", 1))).unwrap();
-        busy.lock().unwrap();
-        assert_eq!(tidy(&tree.workspace().place("f").unwrap()), Ok(None));
-        let mut expected = vec![left("f", 1), left("other", 0), "f".into()];
-        expected.sort();
-        assert_eq!(tree.names("."), expected);
     }
 }

@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use domain::Stop;
 use domain::call::Failure;
-use domain::{Stop, Time};
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 use nix::errno::Errno;
 
@@ -245,7 +245,7 @@ impl<W: Fn(&Path) -> bool + Sync> Visitor<'_, W> {
         Ok(Some(Candidate {
             path: relative.into(),
             bytes: seen.bytes,
-            modified: time_of(seen.modified),
+            modified: seen.modified_at(),
             matching_lines: hits.as_ref().map(|hits| hits.matching),
             first_match: hits.and_then(|hits| hits.first.into_iter().next()),
         }))
@@ -293,8 +293,4 @@ impl<W> Drop for Visitor<'_, W> {
         let own = std::mem::replace(&mut self.own, Tally::new(self.question.order, 0));
         self.total.lock().unwrap_or_else(PoisonError::into_inner).merge(own);
     }
-}
-
-fn time_of((seconds, nanos): (i64, i64)) -> Time {
-    Time::from_micros(seconds.saturating_mul(1_000_000).saturating_add(nanos / 1_000))
 }

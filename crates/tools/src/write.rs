@@ -1,25 +1,28 @@
 //! `write_file`: a new file, or a whole new content for one that exists.
 
-use std::ffi::OsStr;
 use std::io::Read;
-use std::path::{Component, Path};
 
+use broker::Looked;
 use domain::call::Failure;
+use domain::change::{self, Content, Standing};
 use domain::limits::WRITE_BYTES;
 use domain::{Digest, Stop};
 use nix::errno::Errno;
 use nix::fcntl::AtFlags;
-use nix::sys::stat::{Mode, mkdirat};
 use nix::unistd::{AccessFlags, faccessat};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::confined::{Denied, Folder, Kind, Seen};
+use crate::confined::{Denied, Kind, Seen};
 use crate::diff::Diff;
+use crate::expected::Expected;
+use crate::leftovers;
 use crate::names::check_writable;
 use crate::staged::{self, Change};
+use crate::standing;
 use crate::stopping::{self, Heeding};
-use crate::workspace::{self, Place, Workspace, through_a_link, tidied};
+use crate::way;
+use crate::workspace::{self, Place, Workspace, tidied};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -48,38 +51,119 @@ pub(crate) struct Written {
     pub(crate) diff: Diff,
 }
 
+/// What this call would change. Nothing is changed by looking.
+///
 /// # Errors
-/// If the path is none to write to, the file exists and is not to be replaced, or the disk refuses. Then the
-/// file is as it was; folders that were made for it stay.
-pub(crate) fn run(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Written, Failure> {
-    check_writable(&args.path)?;
-    check_size(args.content.len())?;
+/// As [`run`].
+pub(crate) fn look(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Looked, Failure> {
+    check(args)?;
+    let way = way::to(workspace, &args.path, stop)?;
+    let old = if way.is_missing() { None } else { old_of(&way.place, args, stop)? };
+    if old.is_none() {
+        way.check_case()?;
+    }
+    let planned = Planned::new(args, old.as_ref(), Expected::default())?;
+    let mode = planned.change(&way.place).mode()?;
+    let path = planned.shown.clone();
+    let diff = planned.diff(old.as_ref());
+    Ok(Looked {
+        change: change::Change {
+            path,
+            from: standing_of(old.as_ref()),
+            to: Standing::File(standing::of_content(args.content.as_bytes(), mode)),
+            folders: way.folders(),
+        },
+        modified: old.as_ref().map(|(seen, _)| seen.modified_at()),
+        content: old.map(|(_, content)| content),
+        diff: Some(diff.diff).filter(|diff| !diff.is_empty()),
+    })
+}
+
+/// # Errors
+/// If the path is none to write to, the file exists and is not to be replaced, it is not as it was looked at, or the
+/// disk refuses. Then the file is as it was; folders that were made for it stay.
+pub(crate) fn run(
+    workspace: &Workspace,
+    args: &Args,
+    expected: Expected<'_>,
+    stop: &Stop,
+) -> Result<Written, Failure> {
+    check(args)?;
+    let place = way::to(workspace, &args.path, stop)?.make(workspace, expected, stop)?;
+    let old = old_of(&place, args, stop)?;
+    stopping::check(stop)?;
+    leftovers::tidy(&place, &args.path, old.is_none())?;
+    let planned = Planned::new(args, old.as_ref(), expected)?;
+    let diff = planned.diff(old.as_ref());
+    stopping::check(stop)?;
+    planned.change(&place).make(stop)?;
     let content = args.content.as_bytes();
-    let place = make_place(workspace, &args.path, stop)?;
-    let shown = tidied(&args.path).to_string_lossy().into_owned();
-    let old = match place.folder.look(place.name) {
-        Ok(_) if !args.replace => return Err(staged::exists(&args.path)),
-        Ok(_) => Some(read_old(&place, &args.path, stop)?),
-        Err(Errno::ENOENT) => None,
-        Err(errno) => return Err(workspace::refused(&args.path, Denied::Os(errno))),
-    };
-    stopping::check(stop)?;
-    tidy(&place, &args.path, old.is_none())?;
-    let diff = match &old {
-        Some((_, old)) => Diff::between(&shown, old, content),
-        None => Diff::of_new(content),
-    };
-    stopping::check(stop)?;
-    let change =
-        Change { place: &place, path: &args.path, content, old: old.as_ref().map(|(seen, _)| *seen) };
-    change.make(stop)?;
     Ok(Written {
-        path: shown,
+        path: planned.shown,
         bytes: content.len() as u64,
         digest: Digest::of(content),
         created: old.is_none(),
         diff,
     })
+}
+
+fn check(args: &Args) -> Result<(), Failure> {
+    check_writable(&args.path)?;
+    check_size(args.content.len())
+}
+
+/// What is replaced, and its content.
+type Old = (Seen, Vec<u8>);
+
+fn old_of(place: &Place<'_>, args: &Args, stop: &Stop) -> Result<Option<Old>, Failure> {
+    match place.folder.look(place.name) {
+        Ok(_) if !args.replace => Err(staged::exists(&args.path)),
+        Ok(_) => read_old(place, &args.path, stop).map(Some),
+        Err(Errno::ENOENT) => Ok(None),
+        Err(errno) => Err(workspace::refused(&args.path, Denied::Os(errno))),
+    }
+}
+
+fn standing_of(old: Option<&Old>) -> Standing {
+    old.map_or(Standing::Nothing, |(seen, content)| standing::of_file(*seen, content))
+}
+
+/// What this call makes of what is there.
+struct Planned<'a> {
+    args: &'a Args,
+    shown: String,
+    old: Option<Seen>,
+    expected: Option<&'a Content>,
+}
+
+impl<'a> Planned<'a> {
+    /// # Errors
+    /// If it is not what somebody looked at before.
+    fn new(args: &'a Args, old: Option<&Old>, expected: Expected<'a>) -> Result<Self, Failure> {
+        let shown = tidied(&args.path).to_string_lossy().into_owned();
+        expected.check(&args.path, &shown, &standing_of(old))?;
+        let expected = expected.file(&args.path)?;
+        Ok(Self { args, shown, old: old.map(|(seen, _)| *seen), expected })
+    }
+
+    fn diff(&self, old: Option<&Old>) -> Diff {
+        let content = self.args.content.as_bytes();
+        match old {
+            Some((_, old)) => Diff::between(&self.shown, old, content),
+            None => Diff::of_new(content),
+        }
+    }
+
+    fn change<'b>(&'b self, place: &'b Place<'b>) -> Change<'b> {
+        Change {
+            place,
+            path: &self.args.path,
+            content: self.args.content.as_bytes(),
+            old: self.old,
+            mode: None,
+            expected: self.expected,
+        }
+    }
 }
 
 pub(crate) fn check_size(bytes: usize) -> Result<(), Failure> {
@@ -126,61 +210,6 @@ fn check_allowed(place: &Place<'_>, path: &str) -> Result<(), Failure> {
         }
         Err(errno) => Err(staged::unwritten(path, &errno.into())),
     }
-}
-
-/// # Errors
-/// If a file is to be made whose name only differs in case from another one.
-pub(crate) fn tidy(place: &Place<'_>, path: &str, is_new: bool) -> Result<(), Failure> {
-    let similar = staged::tidy(place).map_err(|errno| workspace::refused(path, Denied::Os(errno)))?;
-    similar.filter(|_| is_new).map_or(Ok(()), |other| Err(same_but_for_case(path, &other)))
-}
-
-fn same_but_for_case(path: &str, other: &OsStr) -> Failure {
-    let other = other.to_string_lossy();
-    let why = "on a disk that does not tell them apart one would replace the other";
-    Failure::logical(format!("`{path}` differs only in case from `{other}`, which exists; {why}"))
-}
-
-/// The folder that the file is to be in, made if it is missing, without a link on the way.
-fn make_place<'a>(workspace: &Workspace, path: &'a str, stop: &Stop) -> Result<Place<'a>, Failure> {
-    let refused = |denied| match denied {
-        Denied::Os(Errno::ELOOP) => through_a_link(path),
-        Denied::Os(Errno::ENOTDIR) => Failure::logical(format!("a file is on the way to `{path}`")),
-        denied => workspace::refused(path, denied),
-    };
-    let (parent, name) = (Path::new(path).parent().unwrap_or(Path::new("")), Path::new(path).file_name());
-    let name = name.ok_or_else(|| Failure::logical(format!("`{path}` is a folder, not a file")))?;
-    let mut folder = workspace.folder_at(Path::new("")).map_err(refused)?;
-    for part in parent.components() {
-        if let Component::Normal(step) = part {
-            stopping::check(stop)?;
-            folder = enter_or_make(folder, step, path, &refused)?;
-            if workspace.is_forbidden(&folder).map_err(|errno| refused(Denied::Os(errno)))? {
-                return Err(refused(Denied::Forbidden));
-            }
-        }
-    }
-    Ok(Place { folder, name })
-}
-
-fn enter_or_make(
-    folder: Folder,
-    name: &OsStr,
-    path: &str,
-    refused: &impl Fn(Denied) -> Failure,
-) -> Result<Folder, Failure> {
-    let enter = |folder: &Folder| folder.enter(name);
-    match enter(&folder) {
-        Err(Errno::ENOENT) => {}
-        done => return done.map_err(|errno| refused(Denied::Os(errno))),
-    }
-    let place = Place { folder, name };
-    tidy(&place, path, true)?;
-    match mkdirat(&place.folder, name, Mode::from_bits_truncate(0o777)) {
-        Ok(()) | Err(Errno::EEXIST) => {} // somebody else was quicker: as good
-        Err(errno) => return Err(staged::unwritten(path, &errno.into())),
-    }
-    enter(&place.folder).map_err(|errno| refused(Denied::Os(errno)))
 }
 
 #[cfg(test)]

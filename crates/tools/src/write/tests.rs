@@ -1,6 +1,7 @@
 use super::{Args, Written, run};
 use crate::confined::Kind;
 use crate::diff::Diff;
+use crate::expected::Expected;
 use crate::testing::Tree;
 use crate::workspace::Workspace;
 use domain::call::Failure;
@@ -14,7 +15,8 @@ use std::os::unix::net::UnixListener;
 use std::sync::Barrier;
 
 fn write(workspace: &Workspace, path: &str, content: &str, replace: bool) -> Result<Written, Failure> {
-    run(workspace, &Args { path: path.into(), content: content.into(), replace }, &Stop::default())
+    let args = Args { path: path.into(), content: content.into(), replace };
+    run(workspace, &args, Expected::default(), &Stop::default())
 }
 
 #[test]
@@ -249,7 +251,8 @@ fn a_file_that_may_not_be_written_is_neither_replaced_nor_edited() {
         std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
         let check = || {
             let args = from_value(json!({ "path": "f", "old": "old", "new": "new" })).unwrap();
-            let edited = crate::edit::run(tree.workspace(), &args, &Stop::default()).map(drop);
+            let edited =
+                crate::edit::run(tree.workspace(), &args, Expected::default(), &Stop::default()).map(drop);
             let written = write(tree.workspace(), "f", "newer", true).map(drop);
             let expected = if allowed { Ok(()) } else { Err(refused.clone()) };
             assert_eq!([edited, written], [expected.clone(), expected], "{owner} {mode:o}");
@@ -273,7 +276,10 @@ fn a_stop_is_heard_before_anything_is_written() {
     stop.now();
     for (path, replace) in [("f", true), ("new", false)] {
         let args = Args { path: path.into(), content: "new".into(), replace };
-        assert_eq!(run(tree.workspace(), &args, &stop), Err(Failure::environmental("stopped")));
+        assert_eq!(
+            run(tree.workspace(), &args, Expected::default(), &stop),
+            Err(Failure::environmental("stopped"))
+        );
     }
     assert_eq!((tree.names("."), tree.content("f")), (vec!["f".into()], b"old".to_vec()));
 }

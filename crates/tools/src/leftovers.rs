@@ -1,0 +1,107 @@
+//! What lies beside a file in its folder: what killed writers left there, and names that differ only in case.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+use domain::Digest;
+use domain::call::Failure;
+use nix::dir::Dir;
+use nix::errno::Errno;
+use nix::unistd::{UnlinkatFlags, unlinkat};
+
+use crate::confined::{Denied, Folder};
+use crate::names::{self, LEFTOVER, LEFTOVER_END};
+use crate::workspace::{self, Place};
+
+/// The name of the unfinished file for this target, this content and this try.
+pub(crate) fn name(target: &OsStr, content: &[u8], count: u32) -> OsString {
+    format!("{}{}-{count}{LEFTOVER_END}", prefix(target), short(Digest::of(content))).into()
+}
+
+/// What the names of unfinished files for this target begin with.
+fn prefix(target: &OsStr) -> String {
+    format!("{LEFTOVER}{}-", short(Digest::of(target.as_bytes())))
+}
+
+fn short(digest: Digest) -> String {
+    digest.to_string().chars().take(16).collect()
+}
+
+/// What killed writers to this name left is removed.
+///
+/// # Errors
+/// If a file is to be made whose name only differs in case from another one.
+pub(crate) fn tidy(place: &Place<'_>, path: &str, is_new: bool) -> Result<(), Failure> {
+    let prefix = prefix(place.name);
+    let mut similar = None;
+    let listed = each_name(&place.folder, |name| {
+        if names::is_leftover(name) && name.as_bytes().starts_with(prefix.as_bytes()) {
+            remove_leftover(&place.folder, name);
+        } else if is_new && names::differ_in_case_only(name, place.name) {
+            similar = Some(name.to_os_string());
+        }
+    });
+    listed.map_err(|errno| workspace::refused(path, Denied::Os(errno)))?;
+    similar.map_or(Ok(()), |other| Err(same_but_for_case(path, &other)))
+}
+
+/// The same question, and nothing is removed.
+///
+/// # Errors
+/// If there is another name that differs only in case.
+pub(crate) fn check_case(folder: &Folder, name: &OsStr, path: &str) -> Result<(), Failure> {
+    let mut similar = None;
+    let listed = each_name(folder, |other| {
+        if names::differ_in_case_only(other, name) {
+            similar = Some(other.to_os_string());
+        }
+    });
+    listed.map_err(|errno| workspace::refused(path, Denied::Os(errno)))?;
+    similar.map_or(Ok(()), |other| Err(same_but_for_case(path, &other)))
+}
+
+fn each_name(folder: &Folder, mut each: impl FnMut(&OsStr)) -> Result<(), Errno> {
+    for entry in Dir::from_fd(folder.listable()?)?.iter() {
+        each(OsStr::from_bytes(entry?.file_name().to_bytes()));
+    }
+    Ok(())
+}
+
+/// What cannot be removed does no harm: it is hidden, and never in the way.
+fn remove_leftover(folder: &Folder, name: &OsStr) {
+    if let Ok((file, _)) = folder.open(name)
+        && file.try_lock().is_ok()
+    {
+        unlinkat(folder, name, UnlinkatFlags::NoRemoveDir).unwrap_or_default();
+    }
+}
+
+fn same_but_for_case(path: &str, other: &OsStr) -> Failure {
+    let other = other.to_string_lossy();
+    let why = "on a disk that does not tell them apart one would replace the other";
+    Failure::logical(format!("`{path}` differs only in case from `{other}`, which exists; {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{prefix, tidy};
+    use crate::testing::Tree;
+    use std::ffi::OsStr;
+    use std::fs::File;
+
+    #[test]
+    fn what_a_killed_write_left_is_removed_by_the_next_one_to_the_same_name_only() {
+        let tree = Tree::new(&[("f", "old")]);
+        let left = |target: &str, count: u32| format!("{}abc-{count}.tmp", prefix(OsStr::new(target)));
+        for name in [left("f", 0), left("f", 1), left("other", 0)] {
+            tree.write(name, "half");
+        }
+        #[expect(clippy::disallowed_methods, reason = "the test plays a writer that is still alive")]
+        let busy = File::open(tree.path(left("f", 1))).unwrap();
+        busy.lock().unwrap();
+        assert_eq!(tidy(&tree.workspace().place("f").unwrap(), "f", true), Ok(()));
+        let mut expected = vec![left("f", 1), left("other", 0), "f".into()];
+        expected.sort();
+        assert_eq!(tree.names("."), expected);
+    }
+}

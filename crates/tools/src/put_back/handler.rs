@@ -1,0 +1,135 @@
+//! The tool as the broker knows it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use broker::{Artifact, Author, Authorized, Handler, Looked, Returned, ToolSpec};
+use domain::call::{Call, Chooser, Failure};
+use domain::change::Standing;
+use domain::{Digest, Stop, Tier};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+
+use super::{Args, Done, look, not_kept, run};
+use crate::Workspace;
+use crate::expected::Expected;
+use crate::handlers::blocking;
+
+/// Where the bytes are that calls have taken away.
+#[async_trait]
+pub trait Kept: Send + Sync {
+    /// The bytes of a blob; nothing if it was erased.
+    ///
+    /// # Errors
+    /// If nobody can say at the moment.
+    async fn bytes(&self, blob: &Digest) -> Result<Option<Vec<u8>>, String>;
+}
+
+/// What is known of the tool, and what stands behind it.
+#[must_use]
+pub fn put_back(workspace: &Arc<Workspace>, kept: Arc<dyn Kept>) -> (ToolSpec, Arc<dyn Handler>) {
+    #[expect(clippy::expect_used, reason = "it is written here, and a test reads it")]
+    let id = "put_back".parse().expect("the id of a tool");
+    let description = "puts a file back as it was; for the owner's hand only, see `regent undo`";
+    let authors = [("path", Author::Caller), ("bytes", Author::System), ("digest", Author::System)];
+    let spec = ToolSpec {
+        input_schema: schema(),
+        sinks: ["path", "from", "to", "folders"].map(str::to_owned).into(),
+        authorship: authors.map(|(field, author)| (field.to_owned(), author)).into(),
+        ..ToolSpec::shipped(id, description, Tier::WriteDestructive)
+    };
+    (spec, Arc::new(PutBack { workspace: Arc::clone(workspace), kept }))
+}
+
+fn schema() -> Value {
+    let digest = json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" });
+    let file = json!({
+        "type": "object",
+        "properties": {
+            "digest": digest,
+            "bytes": { "type": "integer", "minimum": 0 },
+            "mode": { "type": "integer", "minimum": 0, "maximum": 0o7777 },
+            "kept": digest,
+        },
+        "required": ["digest", "bytes", "mode"],
+        "additionalProperties": false,
+    });
+    let link = json!({
+        "type": "object",
+        "properties": { "to": { "type": "string" } },
+        "required": ["to"],
+        "additionalProperties": false,
+    });
+    let one = |name: &str, of: &Value| json!({ "type": "object", "properties": { name: of }, "required": [name], "additionalProperties": false });
+    let standing = |about: &str| json!({ "description": about, "oneOf": [{ "const": "nothing" }, one("file", &file), one("link", &link)] });
+    json!({
+        "type": "object",
+        "properties": {
+            "path": { "type": "string", "description": "Relative to the workspace." },
+            "from": standing("What has to be there now; else nothing is done."),
+            "to": standing("What is put there; of a file, `kept` names the blob with its bytes."),
+            "folders": {
+                "type": "array",
+                "items": { "type": "string" },
+                "description": "Folders on the way that go with the file, if nothing else is in them.",
+            },
+        },
+        "required": ["path", "from", "to"],
+        "additionalProperties": false,
+    })
+}
+
+struct PutBack {
+    workspace: Arc<Workspace>,
+    kept: Arc<dyn Kept>,
+}
+
+#[async_trait]
+impl Handler for PutBack {
+    fn accepts(&self, args: &Value) -> Result<(), String> {
+        Args::deserialize(args).map(drop).map_err(|error| error.to_string())
+    }
+
+    async fn look(&self, args: &Value) -> Option<Looked> {
+        let args = Args::deserialize(args).ok()?;
+        let content = self.content(&args).await.ok()?;
+        let workspace = Arc::clone(&self.workspace);
+        blocking(move || look(&workspace, &args, content.as_deref(), &Stop::default())).await.ok()
+    }
+
+    async fn call(&self, call: Authorized<Call>) -> Returned {
+        match self.record(call).await {
+            Ok(done) => {
+                let artifact = Artifact { name: done.path.clone(), digest: done.digest, bytes: done.bytes };
+                match serde_json::to_value(done) {
+                    Ok(record) => Returned::made(record, vec![artifact]),
+                    Err(error) => Failure::logical(error.to_string()).into(),
+                }
+            }
+            Err(failure) => failure.into(),
+        }
+    }
+}
+
+impl PutBack {
+    async fn record(&self, call: Authorized<Call>) -> Result<Done, Failure> {
+        // Whatever the layers say of an agent's call: this one it cannot make.
+        if call.call().chosen_by != (Chooser::Owner { confirmed: true }) {
+            return Err(Failure::logical("only the owner puts something back, with `regent undo`"));
+        }
+        let args: Args = call.args()?;
+        let content = self.content(&args).await?;
+        let (workspace, stop) = (Arc::clone(&self.workspace), call.stop().clone());
+        let change = call.change().cloned();
+        blocking(move || run(&workspace, &args, content.as_deref(), Expected::new(change.as_ref()), &stop))
+            .await
+    }
+
+    /// The bytes of the file that is to be put there.
+    async fn content(&self, args: &Args) -> Result<Option<Vec<u8>>, Failure> {
+        let Standing::File(file) = &args.to else { return Ok(None) };
+        let blob = file.kept.ok_or_else(|| not_kept(&args.path))?;
+        let content = self.kept.bytes(&blob).await.map_err(Failure::environmental)?;
+        content.ok_or_else(|| not_kept(&args.path)).map(Some)
+    }
+}

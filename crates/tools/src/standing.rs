@@ -1,0 +1,128 @@
+//! What stands under a name, as it is kept and compared: a file with its bytes, a link, or nothing.
+
+use std::io::Read;
+
+use domain::call::Failure;
+use domain::change::{Content, Standing};
+use domain::digest::Digesting;
+use domain::limits::DELETED_DIGEST_BYTES;
+use domain::{Digest, Stop, Time};
+use nix::errno::Errno;
+use nix::libc::mode_t;
+
+use crate::confined::{Denied, Kind, Seen};
+use crate::search::{self, CHUNK};
+use crate::staged::changed_meanwhile;
+use crate::stopping::Heeding;
+use crate::workspace::{self, Place, Workspace};
+
+/// All that can be changed about who may do what with a file.
+const PERMISSIONS: mode_t = 0o7777;
+
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) standing: Standing,
+    /// What the kernel said about it; nothing if nothing is there.
+    pub(crate) seen: Option<Seen>,
+    /// The bytes of a file, if they are few enough.
+    pub(crate) content: Option<Vec<u8>>,
+}
+
+impl Found {
+    pub(crate) const NOTHING: Self = Self { standing: Standing::Nothing, seen: None, content: None };
+
+    pub(crate) fn modified(&self) -> Option<Time> {
+        self.seen.map(|seen| seen.modified_at())
+    }
+}
+
+/// # Errors
+/// If it is neither a file nor a link, too large to be looked through, or the disk refuses.
+pub(crate) fn at(place: &Place<'_>, path: &str, keep: usize, stop: &Stop) -> Result<Found, Failure> {
+    let seen = match place.folder.look(place.name) {
+        Ok(seen) => seen,
+        Err(Errno::ENOENT) => return Ok(Found::NOTHING),
+        Err(errno) => return Err(workspace::refused(path, Denied::Os(errno))),
+    };
+    match seen.kind {
+        Kind::File => file(place, path, seen, keep, stop),
+        Kind::Link => {
+            let to = place.folder.read_link(place.name);
+            let to = to.map_err(|errno| workspace::unreadable(path, &errno.into()))?;
+            let to = to.into_string().map_err(|_| {
+                Failure::logical(format!("the link `{path}` leads to a name that is not UTF-8"))
+            })?;
+            Ok(Found { standing: Standing::Link { to }, seen: Some(seen), content: None })
+        }
+        Kind::Folder => Err(Failure::logical(format!("`{path}` is a folder, not a file"))),
+        Kind::Other => Err(workspace::not_regular(path)),
+    }
+}
+
+/// The file that was looked at, or nothing is said about it.
+fn file(place: &Place<'_>, path: &str, seen: Seen, keep: usize, stop: &Stop) -> Result<Found, Failure> {
+    if seen.bytes > DELETED_DIGEST_BYTES {
+        return Err(Failure::logical(format!("`{path}` has more than {DELETED_DIGEST_BYTES} bytes")));
+    }
+    let (file, opened) = match place.folder.open(place.name) {
+        Ok(opened) => opened,
+        Err(Errno::ELOOP | Errno::ENXIO | Errno::ENOENT) => return Err(changed_meanwhile(path)),
+        Err(errno) => return Err(workspace::unreadable(path, &errno.into())),
+    };
+    if opened != seen {
+        return Err(changed_meanwhile(path));
+    }
+    let mut reader = Heeding { reader: file.take(DELETED_DIGEST_BYTES), stop };
+    let (mut digesting, mut buffer, mut bytes) = (Digesting::default(), vec![0; CHUNK], 0);
+    let mut content = Some(Vec::new());
+    loop {
+        let read = search::fill(&mut reader, &mut buffer);
+        let read = read.map_err(|error| workspace::unreadable(path, &error))?;
+        let part = buffer.get(..read).unwrap_or_default();
+        digesting.update(part);
+        bytes += read as u64;
+        content = content.filter(|_| bytes <= keep as u64);
+        if let Some(content) = &mut content {
+            content.extend_from_slice(part);
+        }
+        if read < CHUNK {
+            let found =
+                Content { digest: digesting.finish(), bytes, mode: permissions(seen.mode), kept: None };
+            return Ok(Found { standing: Standing::File(found), seen: Some(seen), content });
+        }
+    }
+}
+
+/// A file whose bytes were read already.
+pub(crate) fn of_file(seen: Seen, content: &[u8]) -> Standing {
+    Standing::File(of_content(content, permissions(seen.mode)))
+}
+
+pub(crate) fn of_content(content: &[u8], mode: u32) -> Content {
+    Content { digest: Digest::of(content), bytes: content.len() as u64, mode, kept: None }
+}
+
+pub(crate) fn permissions(mode: mode_t) -> u32 {
+    #[cfg_attr(
+        target_os = "linux",
+        expect(clippy::useless_conversion, reason = "on other systems a mode has fewer bits")
+    )]
+    u32::from(mode & PERMISSIONS)
+}
+
+impl Workspace {
+    /// What stands at a path now, without anything being changed; nothing where a folder on the way is missing. It
+    /// blocks.
+    ///
+    /// # Errors
+    /// If it is neither a file nor a link, too large to be looked through, or the disk refuses.
+    pub fn standing(&self, path: &str) -> Result<Standing, Failure> {
+        crate::names::check_changeable(path)?;
+        let stop = Stop::default();
+        let way = crate::way::to(self, path, &stop)?;
+        if way.is_missing() {
+            return Ok(Standing::Nothing);
+        }
+        at(&way.place, path, 0, &stop).map(|found| found.standing)
+    }
+}
