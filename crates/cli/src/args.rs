@@ -61,15 +61,33 @@ pub(crate) enum Command {
         /// What is to be done, in plain language
         #[arg(value_name = "REQUEST", required = true, num_args = 1..)]
         request: Vec<String>,
+        /// Stay until every question that it leads to is answered, here or elsewhere
+        #[arg(long)]
+        wait: bool,
     },
-    /// Go on with a task that was interrupted
+    /// Go on with a task that was interrupted, or that waited for you
     #[command(
         after_help = "Example:\n  regent resume          the only unfinished one\n  regent resume t-k7q2"
     )]
     Resume {
         /// A task or an event; any unique beginning of its id
         id: Option<String>,
+        /// Stay until every question that it leads to is answered, here or elsewhere
+        #[arg(long)]
+        wait: bool,
     },
+    /// What waits for your word
+    #[command(
+        subcommand,
+        after_help = "Example:\n  regent approvals list\n  regent approvals approve a-m3xd"
+    )]
+    Approvals(Approvals),
+    /// What may be done without asking you
+    #[command(
+        subcommand,
+        after_help = "Example:\n  regent grants list\n  regent grants add write_file 'path=reports/*' --for 7d"
+    )]
+    Grants(Grants),
     /// The tools: what there is, what is on, and a call by your own hand
     #[command(subcommand, after_help = "Example:\n  regent tools call hash path=README.md")]
     Tools(Tools),
@@ -255,7 +273,182 @@ pub(crate) enum Tools {
         /// Say yes to exactly this call, where a person is asked
         #[arg(long)]
         yes: bool,
+        /// Stay until every question that it leads to is answered, here or elsewhere
+        #[arg(long)]
+        wait: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Approvals {
+    /// What is open, next to expire first
+    #[command(after_help = "Example:\n  regent approvals list --json")]
+    List,
+    /// Everything about one question
+    #[command(after_help = "Example:\n  regent approvals show a-m3xd\n  regent approvals show a-m3xd -v")]
+    Show {
+        /// Any unique beginning of its id
+        id: String,
+        /// Texts in full, however long
+        #[arg(short = 'v', long)]
+        all: bool,
+    },
+    /// Say yes, once or for longer
+    #[command(
+        after_help = "Example:\n  regent approvals approve a-m3xd\n  regent approvals approve a-m3xd a-p2ne\n  regent approvals approve a-m3xd --for 24h\n  regent approvals approve a-w8kd --value aurora.example"
+    )]
+    Approve {
+        /// Any unique beginning of each id
+        #[arg(value_name = "ID", required = true, num_args = 1..)]
+        ids: Vec<String>,
+        /// How long the yes lasts; the last two write a grant
+        #[arg(long = "for", value_name = "TIME", default_value = "once")]
+        lasting: Lasting,
+        /// What has to be typed of the value, where a plain yes is not enough
+        #[arg(long, value_name = "TEXT")]
+        value: Option<String>,
+    },
+    /// Say no
+    #[command(
+        after_help = "Example:\n  regent approvals reject a-m3xd \"the originals are not there any more\""
+    )]
+    Reject {
+        /// Any unique beginning of its id
+        id: String,
+        /// The agent is told it
+        reason: Option<String>,
+    },
+    /// Say yes to the same call with other arguments
+    #[command(after_help = "Example:\n  regent approvals modify a-w8kd to=billing@aurora.example")]
+    Modify {
+        /// Any unique beginning of its id
+        id: String,
+        /// Arguments that differ, as name=value; the others stay
+        #[arg(value_name = "NAME=VALUE")]
+        args: Vec<String>,
+        /// All arguments as one JSON object
+        #[arg(long = "args", visible_alias = "json-args", value_name = "JSON", conflicts_with = "args")]
+        json_args: Option<String>,
+        /// What has to be typed of the value, where a plain yes is not enough
+        #[arg(long, value_name = "TEXT")]
+        value: Option<String>,
+    },
+    /// Hand a question to the next authority; its time begins anew
+    #[command(after_help = "Example:\n  regent approvals escalate a-m3xd")]
+    Escalate {
+        /// Any unique beginning of its id
+        id: String,
+    },
+    /// A number and a one-time code to answer a question from a chat
+    #[command(after_help = "Example:\n  regent approvals code a-m3xd")]
+    Code {
+        /// Any unique beginning of its id
+        id: String,
+    },
+    /// A reply as it came from a chat
+    #[command(
+        after_help = "Example:\n  regent approvals reply \"yes 3 K7Q2MX8P\"\n  regent approvals reply \"no 3 K7Q2MX8P not today\""
+    )]
+    Reply {
+        /// `yes` or `no`, the number, the code, and with a no the reason
+        #[arg(value_name = "REPLY", required = true, num_args = 1..)]
+        text: Vec<String>,
+    },
+}
+
+/// How long a yes lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Lasting {
+    Once,
+    #[value(name = "24h")]
+    Day,
+    Always,
+}
+
+impl From<Lasting> for domain::approval::Lasting {
+    fn from(lasting: Lasting) -> Self {
+        match lasting {
+            Lasting::Once => Self::Once,
+            Lasting::Day => Self::Day,
+            Lasting::Always => Self::Always,
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Grants {
+    /// Every grant, also those that do not hold any more
+    #[command(after_help = "Example:\n  regent grants list")]
+    List,
+    /// Let a tool be used without asking you; every argument that decides is pinned
+    #[command(
+        after_help = "Example:\n  regent grants add write_file 'path=reports/*' --for 7d --reason \"the weekly report\"\n\nIn a pattern `*` stands for any run of characters. What deletes, or what a model names, needs each value in full."
+    )]
+    Add {
+        /// Its id, or another name it is known by
+        tool: String,
+        /// What an argument has to be
+        #[arg(value_name = "NAME=PATTERN")]
+        pins: Vec<String>,
+        /// How long: 30m, 24h, 7d or always
+        #[arg(long = "for", value_name = "TIME", default_value = "24h")]
+        lasting: GrantSpan,
+        /// Which agents; `*` stands for any run of characters
+        #[arg(long, value_name = "GLOB", default_value = "main")]
+        agent: String,
+        /// Only in this session
+        #[arg(long, value_name = "SESSION")]
+        session: Option<String>,
+        /// For whoever reads the list
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Take a grant back
+    #[command(after_help = "Example:\n  regent grants revoke g-k7q2")]
+    Revoke {
+        /// Any unique beginning of its id
+        id: String,
+    },
+    /// What became of the grants: made, used, expired, revoked
+    #[command(after_help = "Example:\n  regent grants audit\n  regent grants audit g-k7q2")]
+    Audit {
+        /// Only of this one
+        id: Option<String>,
+    },
+}
+
+/// How long a grant lasts; nothing: until it is revoked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GrantSpan(pub(crate) Option<std::time::Duration>);
+
+impl std::str::FromStr for GrantSpan {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const MINUTE: u64 = 60;
+        const HOUR: u64 = 60 * MINUTE;
+        const DAY: u64 = 24 * HOUR;
+        const LONGEST: u64 = 10 * 365 * DAY;
+        if text == "always" {
+            return Ok(Self(None));
+        }
+        let bad = || "write it like 30m, 24h, 7d or always".to_owned();
+        let unit = [('m', MINUTE), ('h', HOUR), ('d', DAY)];
+        let (number, unit) = unit
+            .iter()
+            .find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, *seconds)))
+            .ok_or_else(bad)?;
+        if !number.chars().all(|c| c.is_ascii_digit()) {
+            return Err(bad());
+        }
+        let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+        match seconds {
+            Some(0) => Err("a grant that lasts no time grants nothing".into()),
+            Some(seconds) if seconds <= LONGEST => Ok(Self(Some(std::time::Duration::from_secs(seconds)))),
+            Some(_) => Err("that is longer than ten years; `always` lasts until it is revoked".into()),
+            None => Err(bad()),
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -352,4 +545,41 @@ pub(crate) enum Config {
         #[arg(long)]
         origin: bool,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Args, GrantSpan};
+    use clap::CommandFactory as _;
+    use std::time::Duration;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn spans() {
+        let seconds = |seconds| Ok(GrantSpan(Some(Duration::from_secs(seconds))));
+        assert_eq!("30m".parse(), seconds(1_800));
+        assert_eq!("24h".parse(), seconds(86_400));
+        assert_eq!("7d".parse(), seconds(604_800));
+        assert_eq!("always".parse(), Ok(GrantSpan(None)));
+        for bad in [
+            "",
+            "h",
+            "7",
+            "7w",
+            "-1h",
+            "+1h",
+            "1.5h",
+            " 1h",
+            "0m",
+            "99999999999999999999d",
+            "9999d",
+            "\u{663}h",
+        ] {
+            assert!(bad.parse::<GrantSpan>().is_err(), "{bad}");
+        }
+    }
 }

@@ -23,7 +23,7 @@ use runtime::{App, Code, House, Pace, Parts, Problem};
 
 use args::{Args, Color, Global};
 use commands::Trouble;
-use edge::{OsHost, OsIds, Surroundings, SystemClock};
+use edge::{OsHost, OsIds, Seat, Surroundings, SystemClock};
 use show::{Screen, problem};
 
 /// What a shell expects after Ctrl-C.
@@ -71,10 +71,19 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
         .build()
         .map_err(|error| Problem::new(Code::INTERNAL, format!("the runtime does not start: {error}")))?;
     let done = runtime.block_on(async {
-        let mut command = std::pin::pin!(commands::dispatch(args.command, app, &screen, surroundings));
+        let seat = Seat::default();
+        let mut command = std::pin::pin!(commands::dispatch(args.command, app, &screen, surroundings, &seat));
         tokio::select! {
             biased; // it listens for signals before it does anything
             () = interrupted() => {
+                // Whoever is asked leaves without an answer: the task waits, and says so.
+                if seat.stopped_while_asked() {
+                    tokio::select! {
+                        () = interrupted() => {}
+                        () = tokio::time::sleep(STOPPING) => {}
+                        done = &mut command => return done,
+                    }
+                }
                 // What runs is told, and may say how far it came; whoever cannot wait asks a second time.
                 if app.stop() {
                     tokio::select! {

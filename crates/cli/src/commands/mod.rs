@@ -1,12 +1,16 @@
 //! One file per group of commands: each turns arguments into one use case of [`runtime::App`] and shows what comes back.
 
+mod approvals;
+mod attend;
 mod audit;
 mod authorize;
 mod events;
 mod forget;
+mod grants;
 mod house;
 mod keeping;
 mod lines;
+mod prompt;
 mod run;
 mod tasks;
 mod tools;
@@ -16,8 +20,9 @@ use std::io;
 use runtime::{App, Problem};
 
 use crate::args::Command;
-use crate::edge::Surroundings;
+use crate::edge::{Seat, Surroundings};
 use crate::show::Screen;
+use attend::Attendance;
 pub(crate) use keeping::upgraded;
 
 /// How a command ended, if it was not simply well.
@@ -48,11 +53,17 @@ pub(crate) async fn dispatch(
     app: &App,
     screen: &Screen,
     surroundings: &Surroundings,
+    seat: &Seat,
 ) -> Done {
+    let attendance = |wait| Attendance::of(screen, surroundings, seat, wait);
     match command {
-        Command::Run { request } => run::run(app, screen, surroundings, &request.join(" ")).await,
-        Command::Resume { id } => run::resume(app, screen, id.as_deref()).await,
-        Command::Tools(command) => tools::tools(app, screen, surroundings, command).await,
+        Command::Run { request, wait } => {
+            run::run(app, screen, surroundings, &attendance(wait), &request.join(" ")).await
+        }
+        Command::Resume { id, wait } => run::resume(app, screen, &attendance(wait), id.as_deref()).await,
+        Command::Approvals(command) => approvals::approvals(app, screen, command).await,
+        Command::Grants(command) => grants::grants(app, screen, command).await,
+        Command::Tools(command) => tools::tools(app, screen, surroundings, seat, command).await,
         Command::Authorize => authorize::authorize(screen).await,
         Command::Halt => tools::halt(app, screen).await,
         Command::ResumeAll => tools::resume_all(app, screen).await,

@@ -3,27 +3,38 @@
 use std::sync::Arc;
 
 use domain::id::TaskId;
-use domain::task::{Cause, Directive, FinalResult};
-use runtime::app::{Patience, Report, Request, shortcoming};
+use domain::task::{Cause, Directive, FinalResult, Status};
+use runtime::app::{Report, Request, shortcoming};
 use runtime::{App, Code, Problem, Surface, Watch};
 
 use super::Done;
+use super::attend::{Attendance, attended, left_waiting};
 use crate::edge::Surroundings;
+use crate::edge::tty::Tty;
 use crate::show::{Screen, Tone, problem};
 
-pub(crate) async fn run(app: &App, screen: &Screen, surroundings: &Surroundings, text: &str) -> Done {
+/// It is neither done nor failed: a person is needed.
+const WAITING: u8 = 3;
+
+pub(crate) async fn run(
+    app: &App,
+    screen: &Screen,
+    surroundings: &Surroundings,
+    attendance: &Attendance,
+    text: &str,
+) -> Done {
     let gone = || Problem::new(Code::WORKSPACE, "the current folder is gone").safe("nothing was written");
     let workspace = surroundings.folder.clone().ok_or_else(gone)?;
     let request = Request {
         text: text.into(),
         workspace,
-        surface: surface(screen),
+        surface: surface(screen, attendance),
         watch: watch(screen),
-        patience: Patience::Leave,
+        patience: attendance.patience(),
     };
-    let report = app.run(request).await?;
+    let report = attended(app, screen, attendance, None, app.run(request)).await?;
     afterwards(app).await;
-    closing(screen, &report)
+    closing(app, screen, &report)
 }
 
 /// Nobody needs a daemon to have an orderly house: whoever has answered does what is due, for a moment. What does not
@@ -33,14 +44,27 @@ pub(super) async fn afterwards(app: &App) {
     drop(tokio::time::timeout(AT_MOST, app.tick()).await);
 }
 
-pub(crate) async fn resume(app: &App, screen: &Screen, id: Option<&str>) -> Done {
-    let report = app.resume(id, surface(screen), watch(screen), Patience::Leave).await?;
+pub(crate) async fn resume(app: &App, screen: &Screen, attendance: &Attendance, id: Option<&str>) -> Done {
+    let task = begun(app, id).await;
+    let work = app.resume(id, surface(screen, attendance), watch(screen), attendance.patience());
+    let report = attended(app, screen, attendance, task, work).await?;
     if let Some(result) = report.result.as_ref().filter(|_| !report.worked) {
         screen.note(&format!("{} was over already; this is what it came to", report.short));
         if screen.json { response(screen, report.task, result)? } else { print(screen, result)? }
     }
     afterwards(app).await;
-    closing(screen, &report)
+    closing(app, screen, &report)
+}
+
+/// The task that is meant, if it was begun: one that only waits takes no step that would tell.
+async fn begun(app: &App, id: Option<&str>) -> Option<TaskId> {
+    match id {
+        Some(id) => app.task(id).await.ok().map(|view| view.line.task),
+        None => {
+            let tasks = app.tasks(domain::limits::LIST_ENTRIES).await.ok()?;
+            tasks.iter().find(|line| !line.status.is_over()).map(|line| line.task)
+        }
+    }
 }
 
 /// With `--json` every step is an event on standard output, once it is durable.
@@ -56,15 +80,22 @@ pub(super) fn watch(screen: &Screen) -> Watch {
 }
 
 /// Shows the answer on standard output: the handler behind the tool `deliver`.
-struct Terminal(Screen);
+struct Terminal {
+    screen: Screen,
+    /// Where a question may be open.
+    tty: Option<Tty>,
+}
 
-pub(super) fn surface(screen: &Screen) -> Arc<dyn Surface> {
-    Arc::new(Terminal(screen.clone()))
+pub(super) fn surface(screen: &Screen, attendance: &Attendance) -> Arc<dyn Surface> {
+    Arc::new(Terminal { screen: screen.clone(), tty: attendance.tty.clone() })
 }
 
 impl Surface for Terminal {
     fn show(&self, task: TaskId, result: &FinalResult) -> Result<(), String> {
-        let shown = if self.0.json { response(&self.0, task, result) } else { print(&self.0, result) };
+        // Answered elsewhere a moment ago: the result does not begin behind a prompt.
+        self.tty.iter().for_each(Tty::step_aside);
+        let screen = &self.screen;
+        let shown = if screen.json { response(screen, task, result) } else { print(screen, result) };
         match shown {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()), // whoever closed it had enough
             shown => shown.map_err(|error| format!("standard output: {error}")),
@@ -97,7 +128,17 @@ fn print(screen: &Screen, result: &FinalResult) -> std::io::Result<()> {
 }
 
 /// The last lines: how it ended, and what can be asked about it.
-pub(super) fn closing(screen: &Screen, report: &Report) -> Done {
+pub(super) fn closing(app: &App, screen: &Screen, report: &Report) -> Done {
+    if report.status == Status::Waiting {
+        if screen.json {
+            screen.json_line(&serde_json::json!({
+                "v": 1, "type": "core:waiting", "task_id": report.task, "exit": WAITING, "waiting": report.waiting,
+            }))?;
+        } else {
+            left_waiting(app, screen, report);
+        }
+        return Ok(WAITING);
+    }
     let trouble = report.problem();
     let exit = trouble.as_ref().map_or(0, |problem| problem.code.exit());
     if screen.json && trouble.as_ref().is_none_or(|trouble| trouble.code != Code::OUTPUT) {

@@ -5,17 +5,33 @@ use std::path::Path;
 
 use broker::access::Switch;
 use domain::limits::LINE_BYTES;
-use runtime::app::{DirectRequest, Patience, ToolLine, ToolView};
+use runtime::app::{DirectRequest, ToolLine, ToolView};
 use runtime::{App, Code, Problem};
 use serde_json::{Map, Value};
 
 use super::Done;
+use super::attend::{Attendance, attended};
 use super::run::{afterwards, closing, surface, watch};
 use crate::args::Tools;
-use crate::edge::Surroundings;
+use crate::edge::{Seat, Surroundings};
 use crate::show::{Screen, Tone, brief, escaped, plural};
 
-pub(crate) async fn tools(app: &App, screen: &Screen, surroundings: &Surroundings, command: Tools) -> Done {
+/// A call as it was typed.
+#[derive(Debug)]
+struct Given {
+    tool: String,
+    args: Vec<String>,
+    json_args: Option<String>,
+    yes: bool,
+}
+
+pub(crate) async fn tools(
+    app: &App,
+    screen: &Screen,
+    surroundings: &Surroundings,
+    seat: &Seat,
+    command: Tools,
+) -> Done {
     match command {
         Tools::List => list(app, screen).await,
         Tools::Show { tool } => {
@@ -40,25 +56,9 @@ pub(crate) async fn tools(app: &App, screen: &Screen, surroundings: &Surrounding
             }
             Ok(0)
         }
-        Tools::Call { tool, args, json_args, yes } => {
-            let gone =
-                || Problem::new(Code::WORKSPACE, "the current folder is gone").safe("nothing was written");
-            let workspace = surroundings.folder.clone().ok_or_else(gone)?;
-            let args = arguments(app, &tool, &args, json_args.as_deref()).await?;
-            call(
-                app,
-                screen,
-                DirectRequest {
-                    tool,
-                    args,
-                    confirmed: yes,
-                    workspace,
-                    surface: surface(screen),
-                    watch: watch(screen),
-                    patience: Patience::Leave,
-                },
-            )
-            .await
+        Tools::Call { tool, args, json_args, yes, wait } => {
+            let attendance = Attendance::of(screen, surroundings, seat, wait);
+            call(app, screen, surroundings, &attendance, Given { tool, args, json_args, yes }).await
         }
     }
 }
@@ -186,7 +186,12 @@ fn registration(file: &str) -> Result<String, Problem> {
 }
 
 /// `path=a.txt`, each read as the tool's schema has it, or one JSON object.
-async fn arguments(app: &App, tool: &str, given: &[String], whole: Option<&str>) -> Result<Value, Problem> {
+pub(super) async fn arguments(
+    app: &App,
+    tool: &str,
+    given: &[String],
+    whole: Option<&str>,
+) -> Result<Value, Problem> {
     let bad = |why: String| {
         Problem::new(Code::BAD_ARGUMENTS, why)
             .safe("nothing was done")
@@ -223,10 +228,28 @@ fn listed(value: &str) -> Value {
     value.split(',').filter(|_| !value.is_empty()).map(Value::from).collect()
 }
 
-async fn call(app: &App, screen: &Screen, request: DirectRequest) -> Done {
-    let report = app.call(request).await?;
+async fn call(
+    app: &App,
+    screen: &Screen,
+    surroundings: &Surroundings,
+    attendance: &Attendance,
+    given: Given,
+) -> Done {
+    let gone = || Problem::new(Code::WORKSPACE, "the current folder is gone").safe("nothing was written");
+    let workspace = surroundings.folder.clone().ok_or_else(gone)?;
+    let Given { tool, args, json_args, yes } = given;
+    let request = DirectRequest {
+        args: arguments(app, &tool, &args, json_args.as_deref()).await?,
+        tool,
+        confirmed: yes,
+        workspace,
+        surface: surface(screen, attendance),
+        watch: watch(screen),
+        patience: attendance.patience(),
+    };
+    let report = attended(app, screen, attendance, None, app.call(request)).await?;
     afterwards(app).await;
-    closing(screen, &report)
+    closing(app, screen, &report)
 }
 
 pub(crate) async fn halt(app: &App, screen: &Screen) -> Done {

@@ -12,11 +12,14 @@ mod holder;
 mod host;
 mod keys;
 mod restore;
+mod seat;
 mod surroundings;
+pub(crate) mod tty;
 mod upgrade;
 mod vault;
 
 pub(crate) use host::OsHost;
+pub(crate) use seat::Seat;
 pub(crate) use surroundings::{OsIds, Surroundings, SystemClock};
 
 /// A text file of the house; nothing if it is not there. A pipe or a device in its place is not waited for.

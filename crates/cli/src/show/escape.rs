@@ -15,6 +15,22 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
+/// A value on one line: what ends a line or moves on in it becomes visible too, so that no text can pass for a line of
+/// ours.
+pub(crate) fn inline(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if is_unseen(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// JSON as a terminal may see it: the same value, with the escapes of JSON. Outside of its texts there is nothing to escape.
 pub(super) fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
@@ -30,7 +46,7 @@ pub(super) fn escaped_json(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{escaped, escaped_json};
+    use super::{escaped, escaped_json, inline};
 
     #[test]
     fn what_a_terminal_would_act_on_is_shown_instead() {
@@ -47,6 +63,12 @@ mod tests {
         for (text, expected) in table {
             assert_eq!(escaped(text), expected);
         }
+    }
+
+    #[test]
+    fn a_value_stays_on_its_line() {
+        assert_eq!(inline("a\n  named by\tyou\r\x1b[A"), "a\\n  named by\\tyou\\r\\u{1b}[A");
+        assert_eq!(inline("plain äöü 日本"), "plain äöü 日本");
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! What people and programs see. Standard output carries the result, standard error everything else; text from
 //! outside reaches a terminal only with its control characters made visible.
 
+pub(crate) mod approval;
 mod escape;
+mod odd;
 mod problem;
+mod rows;
+mod theme;
 mod tree;
 
 use std::io::{self, IsTerminal as _, Write as _};
@@ -10,15 +14,18 @@ use std::io::{self, IsTerminal as _, Write as _};
 use serde::Serialize;
 
 use crate::args::Color;
-use crate::edge::Surroundings;
-pub(crate) use escape::escaped;
+use crate::edge::{Surroundings, tty};
+pub(crate) use escape::{escaped, inline};
 pub(crate) use problem::problem;
+pub(crate) use theme::{Theme, Tone};
 pub(crate) use tree::tree;
 
 /// The two streams, and how each of them may be written to.
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
     pub(crate) json: bool,
+    /// Columns, where that matters.
+    pub(crate) width: usize,
     out: Stream,
     err: Stream,
 }
@@ -26,31 +33,7 @@ pub(crate) struct Screen {
 #[derive(Clone, Copy, Debug)]
 struct Stream {
     terminal: bool,
-    color: bool,
-    /// Symbols where the terminal can show them, words elsewhere.
-    symbols: bool,
-}
-
-/// The few meanings that have a colour; each has a word or a symbol too.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Tone {
-    Good,
-    Bad,
-    Attention,
-    Command,
-    Faint,
-}
-
-impl Tone {
-    const fn code(self) -> &'static str {
-        match self {
-            Self::Good => "32",
-            Self::Bad => "1;31",
-            Self::Attention => "1;33",
-            Self::Command => "36",
-            Self::Faint => "2",
-        }
-    }
+    theme: Theme,
 }
 
 impl Screen {
@@ -65,9 +48,11 @@ impl Screen {
                 Color::Never => false,
                 Color::Auto => terminal && !dumb,
             };
-            Stream { terminal, color, symbols: terminal && utf8 && !plain }
+            Stream { terminal, theme: Theme { color, symbols: terminal && utf8 && !plain } }
         };
-        Self { json, out: stream(io::stdout().is_terminal()), err: stream(io::stderr().is_terminal()) }
+        let told = surroundings.variable("COLUMNS").and_then(|columns| columns.parse().ok());
+        let width = told.or_else(|| tty::columns(io::stdout())).unwrap_or(tty::WIDTH);
+        Self { json, width, out: stream(io::stdout().is_terminal()), err: stream(io::stderr().is_terminal()) }
     }
 
     /// Whether a person reads the notes.
@@ -108,24 +93,30 @@ impl Screen {
 
     /// A symbol where a note can show it, the word elsewhere.
     pub(crate) const fn mark(&self, symbol: &'static str, word: &'static str) -> &'static str {
-        if self.err.symbols { symbol } else { word }
+        self.err.theme.mark(symbol, word)
     }
 
     pub(crate) const fn draws(&self) -> bool {
-        self.out.symbols
+        self.out.theme.symbols
+    }
+
+    /// How the result may look.
+    pub(crate) const fn theme(&self) -> Theme {
+        self.out.theme
+    }
+
+    /// How what stands beside the result may look.
+    pub(crate) const fn note_theme(&self) -> Theme {
+        self.err.theme
     }
 
     pub(crate) fn tinted(&self, text: &str, tone: Tone) -> String {
-        tint(self.out, text, tone)
+        self.out.theme.tinted(text, tone)
     }
 
     pub(crate) fn note_tinted(&self, text: &str, tone: Tone) -> String {
-        tint(self.err, text, tone)
+        self.err.theme.tinted(text, tone)
     }
-}
-
-fn tint(stream: Stream, text: &str, tone: Tone) -> String {
-    if stream.color { format!("\x1b[{}m{text}\x1b[0m", tone.code()) } else { text.to_owned() }
 }
 
 /// The first `most` characters of a text on one line, escaped; a cut is shown.

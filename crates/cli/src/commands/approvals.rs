@@ -1,0 +1,212 @@
+//! `approvals`: what waits for a person, and their word about it.
+
+use std::time::Duration;
+
+use domain::approval::Status;
+use domain::event::TERMINAL;
+use runtime::app::{Act, ApprovalView, CodeView};
+use runtime::{App, Code, Problem};
+use serde_json::Value;
+
+use super::tools::arguments;
+use super::{Done, Trouble};
+use crate::args::Approvals;
+use crate::show::approval::{Fold, Look, block, offered, outcome, title};
+use crate::show::{Screen, Tone, problem, span};
+
+pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) -> Done {
+    match command {
+        Approvals::List => list(app, screen).await,
+        Approvals::Show { id, all } => {
+            let view = app.approval(&id).await?;
+            if screen.json {
+                screen.json_line(&view)?;
+                return Ok(0);
+            }
+            let fold = if all { Fold::Whole } else { Fold::Folded("-v shows all") };
+            page(app, screen, &view, fold)?;
+            Ok(0)
+        }
+        Approvals::Approve { ids, lasting, value } => {
+            if let (Some(_), [_, _, ..]) = (&value, ids.as_slice()) {
+                let what = "--value is the value of one question, and several are named";
+                return Err(usage(what).remedy("regent approvals approve ID --value TEXT").into());
+            }
+            let act = Act::Approve { lasting: lasting.into(), typed: value };
+            each(app, screen, &ids, &act).await
+        }
+        Approvals::Reject { id, reason } => {
+            let reason = reason.unwrap_or_default();
+            each(app, screen, &[id], &Act::Reject { reason }).await
+        }
+        Approvals::Modify { id, args, json_args, value } => {
+            let view = app.approval(&id).await?;
+            let args = match json_args {
+                Some(whole) => arguments(app, tool(&view)?, &[], Some(&whole)).await?,
+                None if args.is_empty() => {
+                    let what = "nothing is to be changed: name at least one argument";
+                    return Err(usage(what)
+                        .remedy(format!("regent approvals modify {id} NAME=VALUE"))
+                        .into());
+                }
+                None => changed(app, &view, &args).await?,
+            };
+            each(app, screen, &[id], &Act::Modify { args, typed: value }).await
+        }
+        Approvals::Escalate { id } => each(app, screen, &[id], &Act::Escalate).await,
+        Approvals::Code { id } => code(app, screen, &app.approval_code(&id).await?),
+        Approvals::Reply { text } => {
+            let view = app.approval_reply(&text.join(" ")).await?;
+            told(app, screen, &view)?;
+            Ok(0)
+        }
+    }
+}
+
+fn usage(what: &str) -> Problem {
+    Problem::new(Code::USAGE, what).safe("nothing was decided")
+}
+
+fn tool(view: &ApprovalView) -> Result<&str, Problem> {
+    let erased = || Problem::new(Code::ERASED, "what was asked was erased").safe("nothing was decided");
+    view.question.as_ref().map(|question| question.tool().as_str()).ok_or_else(erased)
+}
+
+/// The arguments as they were asked about, with some of them changed.
+pub(super) async fn changed(app: &App, view: &ApprovalView, pairs: &[String]) -> Result<Value, Problem> {
+    let given = arguments(app, tool(view)?, pairs, None).await?;
+    let mut args = view.question.as_ref().map(|question| question.args().clone()).unwrap_or_default();
+    if let (Some(args), Value::Object(given)) = (args.as_object_mut(), given) {
+        args.extend(given);
+    }
+    Ok(args)
+}
+
+/// One by one: what one of them comes to is no reason to leave out the next.
+async fn each(app: &App, screen: &Screen, ids: &[String], act: &Act) -> Done {
+    let mut failed = None;
+    for id in ids {
+        match app.resolve(id, act.clone(), TERMINAL).await {
+            Ok(view) => told(app, screen, &view)?,
+            Err(trouble) if ids.len() == 1 => return Err(trouble.into()),
+            Err(trouble) => {
+                if screen.json {
+                    screen.json_line(&serde_json::json!({ "problem": &trouble, "id": id }))?;
+                }
+                screen.note(&problem(screen, &trouble));
+                failed.get_or_insert(trouble.code.exit());
+            }
+        }
+    }
+    Ok(failed.unwrap_or(0))
+}
+
+fn told(app: &App, screen: &Screen, view: &ApprovalView) -> Result<(), Trouble> {
+    if screen.json {
+        return Ok(screen.json_line(view)?);
+    }
+    screen.line(&format!("{} {}", view.short, outcome(view, &look(app, screen, Fold::Whole))))?;
+    if view.grant.is_some() {
+        screen.note(&format!("  a grant was written: {}", command(screen, "regent grants list")));
+    }
+    match view.status {
+        Status::Pending | Status::Escalated => {}
+        _ if view.attended => screen.note(&format!("  {} goes on by itself", view.task_short)),
+        _ => screen.note(&format!("  {}", command(screen, &format!("regent resume {}", view.task_short)))),
+    }
+    Ok(())
+}
+
+fn command(screen: &Screen, text: &str) -> String {
+    screen.note_tinted(text, Tone::Command)
+}
+
+fn look<'a>(app: &'a App, screen: &Screen, fold: Fold) -> Look<'a> {
+    Look { now: app.now(), zone: app.zone(), theme: screen.theme(), width: screen.width, fold }
+}
+
+fn page(app: &App, screen: &Screen, view: &ApprovalView, fold: Fold) -> std::io::Result<()> {
+    let look = look(app, screen, fold);
+    for line in block(view, &look) {
+        screen.line(&line)?;
+    }
+    if !view.status.is_open() {
+        return Ok(());
+    }
+    // Here nobody presses a key: the offer is a command.
+    for line in offered(view, &look) {
+        screen.line(&line)?;
+    }
+    let id = &view.short;
+    let typed = view.question.as_ref().is_some_and(|question| question.typed.is_some());
+    let value = if typed { " --value TEXT" } else { "" };
+    screen.note(&command(screen, &format!("regent approvals approve {id}{value}    reject {id} \"reason\"")));
+    if view.question.as_ref().is_some_and(|question| question.offer.is_some()) {
+        screen.note(&command(screen, &format!("regent approvals approve {id} --for 24h")));
+    }
+    Ok(())
+}
+
+async fn list(app: &App, screen: &Screen) -> Done {
+    let open = app.approvals().await?;
+    if screen.json {
+        for view in &open {
+            screen.json_line(view)?;
+        }
+        return Ok(0);
+    }
+    if open.is_empty() {
+        screen.note("nothing waits for you");
+    }
+    let mut seen = Vec::new();
+    for first in &open {
+        if seen.contains(&first.shape) {
+            continue;
+        }
+        seen.push(first.shape);
+        let alike: Vec<&ApprovalView> = open.iter().filter(|view| view.shape == first.shape).collect();
+        for view in &alike {
+            screen.line(&row(app, screen, view))?;
+        }
+        let typed =
+            |view: &&&ApprovalView| view.question.as_ref().is_some_and(|question| question.typed.is_some());
+        if alike.len() > 1 && !alike.iter().any(|view| typed(&view)) {
+            let ids: Vec<&str> = alike.iter().map(|view| view.short.as_str()).collect();
+            let together = format!("regent approvals approve {}", ids.join(" "));
+            screen.note(&format!("  {} alike: {}", alike.len(), command(screen, &together)));
+        }
+    }
+    if let Some(first) = open.first() {
+        let id = &first.short;
+        let commands = format!("regent approvals show {id}    approve {id}    reject {id} \"reason\"");
+        screen.note(&command(screen, &commands));
+    }
+    Ok(0)
+}
+
+/// `?  3 min  a-p2ne  delete_file notes.txt     t-9dmv`.
+fn row(app: &App, screen: &Screen, view: &ApprovalView) -> String {
+    const LEFT: usize = 20;
+    let typed = view.question.as_ref().is_some_and(|question| question.typed.is_some());
+    let mark = if typed { screen.tinted("!", Tone::Attention) } else { screen.tinted("?", Tone::Waiting) };
+    let left = view.timeout_at.since(app.now());
+    let left = if left == Duration::ZERO { "over".into() } else { span(left) };
+    let right = format!("   {}", view.task_short);
+    let room = screen.width.saturating_sub(LEFT + right.chars().count());
+    let title = title(view, room);
+    format!("{mark} {left:>6}  {}  {title:<room$}{right}", screen.tinted(&view.short, Tone::Command))
+}
+
+fn code(app: &App, screen: &Screen, code: &CodeView) -> Done {
+    if screen.json {
+        screen.json_line(code)?;
+        return Ok(0);
+    }
+    let CodeView { number, code, until, .. } = code;
+    screen
+        .line(&format!("number {number}, code {code}, good once, until {}", until.date_time(app.zone())))?;
+    screen.note(&format!(
+        "reply `yes {number} {code}`, or `no {number} {code} because ...`; it is shown only now"
+    ));
+    Ok(0)
+}

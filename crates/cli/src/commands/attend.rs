@@ -1,0 +1,202 @@
+//! Work that may need a person: with somebody at the terminal to ask, with somebody elsewhere to wait for, or with nobody.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::time::Duration;
+
+use domain::Time;
+use domain::event::TERMINAL;
+use domain::id::TaskId;
+use jiff::tz::TimeZone;
+use nix::sys::signal::{Signal, raise};
+use runtime::app::{Act, ApprovalView, Patience, Report};
+use runtime::{App, Problem, Shown};
+use serde_json::Value;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::approvals::changed;
+use super::prompt::{Conversation, Desk};
+use crate::edge::tty::Tty;
+use crate::edge::{Seat, Surroundings};
+use crate::show::approval::{Fold, Look, open_until, title};
+use crate::show::{Screen, Tone};
+
+/// What stays with the person while work goes on.
+#[derive(Clone, Debug)]
+pub(crate) struct Attendance {
+    pub(super) seat: Seat,
+    /// Where they can be asked; nothing if they cannot.
+    pub(super) tty: Option<Tty>,
+    /// Whether to stay until somebody, somewhere, has answered.
+    wait: bool,
+}
+
+impl Attendance {
+    /// Somebody is asked only where they see the question and can answer it, and never in the middle of JSON.
+    pub(super) fn of(screen: &Screen, surroundings: &Surroundings, seat: &Seat, wait: bool) -> Self {
+        let marks = surroundings.variable("TERM") != Some("dumb");
+        let tty = if screen.is_watched() && !screen.json { Tty::open(marks) } else { None };
+        Self { seat: seat.clone(), tty, wait }
+    }
+
+    pub(super) fn patience(&self) -> Patience {
+        if self.wait || self.tty.is_some() { Patience::Stay(self.seat.left()) } else { Patience::Leave }
+    }
+}
+
+/// Does the work, and lets the person answer what it asks meanwhile. `task` is known where it was begun before.
+pub(super) async fn attended(
+    app: &App,
+    screen: &Screen,
+    attendance: &Attendance,
+    task: Option<TaskId>,
+    work: impl Future<Output = Result<Report, Problem>>,
+) -> Result<Report, Problem> {
+    let Attendance { seat, tty, wait } = attendance;
+    let desk = AtWork { app, task: Cell::new(task) };
+    let talk = async {
+        match tty {
+            Some(tty) => Conversation::new(&desk, tty, seat, screen.note_theme()).hold().await,
+            None if *wait => tell(&desk, screen, seat).await,
+            None => {}
+        }
+    };
+    let (mut work, mut talk) = (std::pin::pin!(work), std::pin::pin!(talk));
+    let mut display = app.display();
+    let mut suspended = Suspended::over(tty.as_ref());
+    let (mut talking, mut posting) = (true, true);
+    loop {
+        tokio::select! {
+            report = &mut work => {
+                seat.close();
+                // Whoever sees a prompt learns how it ended before the result is summed up.
+                const AT_MOST: Duration = Duration::from_secs(1);
+                if talking {
+                    drop(tokio::time::timeout(AT_MOST, talk).await);
+                }
+                return report;
+            }
+            () = &mut talk, if talking => talking = false,
+            shown = display.next(), if posting => {
+                match shown {
+                    Some(Shown::Step(posted)) => desk.task.set(Some(posted.task)),
+                    Some(Shown::Missed(_)) => {}
+                    None => posting = false,
+                }
+                seat.stir();
+            }
+            () = suspended.asked() => suspended.obey(),
+        }
+    }
+}
+
+/// Ctrl-Z: the terminal is given back as it was before this process stops, and set up again when it goes on.
+struct Suspended<'a> {
+    tty: Option<&'a Tty>,
+    signals: Option<tokio::signal::unix::Signal>,
+}
+
+impl<'a> Suspended<'a> {
+    fn over(tty: Option<&'a Tty>) -> Self {
+        let signals = tty.and_then(|_| signal(SignalKind::from_raw(Signal::SIGTSTP as i32)).ok());
+        Self { tty, signals }
+    }
+
+    async fn asked(&mut self) {
+        let heard = match &mut self.signals {
+            Some(signals) => signals.recv().await,
+            None => None,
+        };
+        if heard.is_none() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    fn obey(&self) {
+        let Some(tty) = self.tty else { return };
+        tty.lend();
+        drop(raise(Signal::SIGSTOP)); // it goes on from here
+        tty.take_back();
+    }
+}
+
+/// The questions of the one task that this process works at.
+struct AtWork<'a> {
+    app: &'a App,
+    /// Nothing before its first step is durable.
+    task: Cell<Option<TaskId>>,
+}
+
+impl Desk for AtWork<'_> {
+    async fn open(&self) -> Result<Vec<ApprovalView>, Problem> {
+        match self.task.get() {
+            Some(task) => self.app.questions_of(task).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn look(&self, id: &str) -> Result<ApprovalView, Problem> {
+        self.app.approval(id).await
+    }
+
+    async fn resolve(&self, id: &str, act: Act) -> Result<ApprovalView, Problem> {
+        self.app.resolve(id, act, TERMINAL).await
+    }
+
+    async fn changed(&self, view: &ApprovalView, pair: &str) -> Result<Value, Problem> {
+        changed(self.app, view, &[pair.to_owned()]).await
+    }
+
+    fn now(&self) -> Time {
+        self.app.now()
+    }
+
+    fn zone(&self) -> &TimeZone {
+        self.app.zone()
+    }
+}
+
+/// Says once of each question that it is there, for whoever can answer it elsewhere.
+async fn tell(desk: &AtWork<'_>, screen: &Screen, seat: &Seat) {
+    let mut told = Vec::new();
+    while !seat.has_left() && !seat.is_closed() {
+        let open = desk.open().await.unwrap_or_default();
+        seat.set_asked(!open.is_empty());
+        for view in open.iter().filter(|_| !screen.json) {
+            if !told.contains(&view.id) {
+                told.push(view.id);
+                waits_for_you(desk.app, screen, view);
+                command(screen, &format!("regent approvals show {}", view.short));
+            }
+        }
+        seat.pause().await;
+    }
+}
+
+/// The last lines of work that cannot go on without a person.
+pub(super) fn left_waiting(app: &App, screen: &Screen, report: &Report) {
+    for view in &report.waiting {
+        waits_for_you(app, screen, view);
+    }
+    let resume = format!("regent resume {}", report.short);
+    match report.waiting.first() {
+        Some(first) => command(screen, &format!("regent approvals show {}   then   {resume}", first.short)),
+        None => command(screen, &resume),
+    }
+}
+
+fn waits_for_you(app: &App, screen: &Screen, view: &ApprovalView) {
+    let (now, zone) = (app.now(), app.zone());
+    let look = Look { now, zone, theme: screen.note_theme(), width: screen.width, fold: Fold::Whole };
+    let waiting = screen.note_tinted("waiting for you", Tone::Waiting);
+    screen.note(&format!(
+        "{waiting}: {}, {}, {}",
+        view.short,
+        title(view, screen.width),
+        open_until(view, &look)
+    ));
+}
+
+fn command(screen: &Screen, text: &str) {
+    screen.note(&screen.note_tinted(text, Tone::Command));
+}

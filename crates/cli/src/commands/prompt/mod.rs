@@ -1,0 +1,384 @@
+//! The conversation about open questions, at the terminal of whoever waits for them. It is a second terminal in the same
+//! process: it sees and answers what anybody else could, and learns from the ledger what they did.
+//!
+//! INVARIANT (nobody-by-accident): only a line that was typed at this very question decides. An end of input, a signal,
+//! an expiry or an answer from elsewhere closes the prompt and is neither yes nor no.
+
+mod answer;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use domain::Time;
+use domain::approval::{Lasting, Status};
+use domain::id::ApprovalId;
+use jiff::tz::TimeZone;
+use runtime::Problem;
+use runtime::app::{Act, ApprovalView};
+use serde_json::Value;
+
+use self::answer::{Asked, Said};
+use crate::edge::Seat;
+use crate::edge::tty::{Heard, Tty};
+use crate::show::approval::{Fold, Look, block, offered, outcome, to_type};
+use crate::show::{Theme, Tone, inline};
+
+/// Where questions lie, and where answers go.
+pub(super) trait Desk {
+    /// The open ones of the task that is worked at.
+    async fn open(&self) -> Result<Vec<ApprovalView>, Problem>;
+    /// One of them as it stands now.
+    async fn look(&self, id: &str) -> Result<ApprovalView, Problem>;
+    async fn resolve(&self, id: &str, act: Act) -> Result<ApprovalView, Problem>;
+    /// The arguments as asked, with one of them changed: `name=value`.
+    async fn changed(&self, view: &ApprovalView, pair: &str) -> Result<Value, Problem>;
+    fn now(&self) -> Time;
+    fn zone(&self) -> &TimeZone;
+}
+
+/// Where they are asked.
+pub(super) trait Terminal {
+    fn say(&self, line: &str);
+    fn ring(&self);
+    fn width(&self) -> usize;
+    /// One line, typed from now on.
+    async fn ask(&self, prompt: &str) -> Heard;
+}
+
+impl Terminal for Tty {
+    fn say(&self, line: &str) {
+        self.write(&format!("{}\n", line.trim_end()));
+    }
+
+    fn ring(&self) {
+        self.write("\x07");
+    }
+
+    fn width(&self) -> usize {
+        Self::width(self)
+    }
+
+    async fn ask(&self, prompt: &str) -> Heard {
+        Self::ask(self, prompt).await
+    }
+}
+
+pub(super) struct Conversation<'a, D, T> {
+    pub(super) desk: &'a D,
+    pub(super) terminal: &'a T,
+    pub(super) seat: &'a Seat,
+    pub(super) theme: Theme,
+    /// What they want to answer later.
+    put_off: BTreeSet<ApprovalId>,
+}
+
+/// Why nobody waits for the answer any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Disturbed {
+    /// Answered elsewhere, or expired.
+    Gone,
+    /// Whoever was asked has left, or the work is over.
+    Left,
+}
+
+/// What becomes of the prompt after a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Again,
+    Closed,
+}
+
+impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
+    pub(super) fn new(desk: &'a D, terminal: &'a T, seat: &'a Seat, theme: Theme) -> Self {
+        Self { desk, terminal, seat, theme, put_off: BTreeSet::new() }
+    }
+
+    /// Until there is nobody to ask any more. That the ledger fails is told by the work, which needs it too.
+    pub(super) async fn hold(&mut self) {
+        while !self.seat.has_left() && !self.seat.is_closed() {
+            let open = self.desk.open().await.unwrap_or_default();
+            self.seat.set_asked(!open.is_empty());
+            let fresh: Vec<&ApprovalView> =
+                open.iter().filter(|view| !self.put_off.contains(&view.id)).collect();
+            match alike(&fresh) {
+                Some(group) => self.put(group).await,
+                None if open.is_empty() => self.seat.pause().await,
+                None => self.seat.leave(), // everything is put off
+            }
+        }
+        self.seat.set_asked(false);
+    }
+
+    /// Puts one question, or several that are alike, until they are answered, put off or not open any more.
+    async fn put(&mut self, group: Vec<ApprovalView>) {
+        self.terminal.ring();
+        self.show(&group, Fold::Folded("v shows all"));
+        loop {
+            self.terminal.say(&self.choices(&group));
+            let prompt = self.prompt(&group);
+            let heard = tokio::select! {
+                biased; // an answer that came first counts first
+                heard = self.terminal.ask(&prompt) => Ok(heard),
+                why = self.disturbed(&group) => Err(why),
+            };
+            let next = match heard {
+                Ok(Heard::Line(line)) => self.answered(&group, &line).await,
+                Ok(Heard::Pasted) => {
+                    self.terminal.say("what is pasted is no answer; press Enter, then type it");
+                    Next::Again
+                }
+                Ok(Heard::End) | Err(Disturbed::Left) => {
+                    self.terminal.say("no answer: it stays open, and the task waits");
+                    self.seat.leave();
+                    Next::Closed
+                }
+                Err(Disturbed::Gone) => {
+                    self.tell_how_they_ended(&group).await;
+                    Next::Closed
+                }
+            };
+            if next == Next::Closed {
+                return;
+            }
+        }
+    }
+
+    async fn disturbed(&self, group: &[ApprovalView]) -> Disturbed {
+        loop {
+            self.seat.pause().await;
+            if self.seat.has_left() {
+                return Disturbed::Left;
+            }
+            if let Ok(open) = self.desk.open().await
+                && group.iter().any(|asked| open.iter().all(|view| view.id != asked.id))
+            {
+                return Disturbed::Gone;
+            }
+            if self.seat.is_closed() {
+                return Disturbed::Left;
+            }
+        }
+    }
+
+    async fn tell_how_they_ended(&self, group: &[ApprovalView]) {
+        for asked in group {
+            match self.desk.look(&asked.id.to_string()).await {
+                Ok(view) if view.status == Status::Expired => {
+                    self.terminal.say(&format!("{} expired: neither yes nor no", view.short));
+                }
+                Ok(view) if !view.status.is_open() => {
+                    self.terminal.say(&format!(
+                        "{} was {}",
+                        view.short,
+                        outcome(&view, &self.look(Fold::Whole))
+                    ));
+                }
+                Ok(_) => {}
+                Err(problem) => self.terminal.say(&inline(&problem.what)),
+            }
+        }
+    }
+
+    async fn answered(&mut self, group: &[ApprovalView], line: &str) -> Next {
+        let said = match answer::read(line, asked(group)) {
+            Ok(said) => said,
+            Err(hint) => {
+                self.terminal.say(&hint);
+                return Next::Again;
+            }
+        };
+        match said {
+            Said::View => self.show(group, Fold::Whole),
+            Said::Why => self.why(group),
+            Said::Later => {
+                self.put_off.extend(group.iter().map(|view| view.id));
+                self.terminal.say("later: it stays open, and the task waits");
+                return Next::Closed;
+            }
+            Said::Edit(index) => {
+                return match group.get(index) {
+                    Some(view) => self.edit(view).await,
+                    None => Next::Again,
+                };
+            }
+            Said::Yes { which, lasting, typed } => {
+                let mut lasting = lasting;
+                for view in which.iter().filter_map(|&index| group.get(index)) {
+                    let act = Act::Approve { lasting, typed: typed.clone() };
+                    if !self.resolve(view, act).await {
+                        break;
+                    }
+                    lasting = Lasting::Once; // one grant is enough for all of them
+                }
+                return Next::Closed;
+            }
+            Said::No { which, reason } => {
+                for view in which.iter().filter_map(|&index| group.get(index)) {
+                    self.resolve(view, Act::Reject { reason: reason.clone() }).await;
+                }
+                return Next::Closed;
+            }
+        }
+        Next::Again
+    }
+
+    /// Says what came of it, and whether it was taken.
+    async fn resolve(&self, view: &ApprovalView, act: Act) -> bool {
+        let what = match &act {
+            Act::Approve { lasting: Lasting::Once, .. } => "approved, this once",
+            Act::Approve { lasting: Lasting::Day, .. } => "approved, and not asked again for 24 h",
+            Act::Approve { lasting: Lasting::Always, .. } => {
+                "approved, and not asked again until you revoke it"
+            }
+            Act::Reject { .. } => "rejected",
+            Act::Modify { .. } => "approved as changed, this once",
+            Act::Escalate => "with the next authority",
+        };
+        match self.desk.resolve(&view.id.to_string(), act).await {
+            Ok(view) => {
+                let grant = if view.grant.is_some() { "   regent grants list" } else { "" };
+                self.terminal.say(&format!("{}: {what}{grant}", view.short));
+                true
+            }
+            Err(problem) => {
+                self.terminal.say(&format!("{}: {}", view.short, inline(&problem.what)));
+                false
+            }
+        }
+    }
+
+    /// One argument, typed anew. What else has to be typed to say yes still has to be.
+    async fn edit(&self, view: &ApprovalView) -> Next {
+        let Some(question) = &view.question else { return Next::Again };
+        let Some(pair) = self.line(&format!("{} name=value> ", view.short)).await else { return Next::Again };
+        let args = match self.desk.changed(view, &pair).await {
+            Ok(args) => args,
+            Err(problem) => {
+                self.terminal.say(&inline(&problem.what));
+                return Next::Again;
+            }
+        };
+        let (name, value) = pair.split_once('=').unwrap_or_default();
+        let typed = match &question.typed {
+            None => None,
+            // Whoever has typed the value itself has read it.
+            Some(typed) if typed.sink == name.trim() => Some(value.to_owned()),
+            Some(typed) => {
+                self.terminal.say(&format!("and {}", to_type(question, typed)));
+                match self.line(&format!("{}> ", view.short)).await {
+                    Some(line) if line.trim() == typed.expected => Some(typed.expected.clone()),
+                    _ => {
+                        self.terminal.say("that is not it: nothing was decided");
+                        return Next::Again;
+                    }
+                }
+            }
+        };
+        if self.resolve(view, Act::Modify { args, typed }).await { Next::Closed } else { Next::Again }
+    }
+
+    /// A line that goes with an answer; nothing if there is none, and then nothing was decided.
+    async fn line(&self, prompt: &str) -> Option<String> {
+        tokio::select! {
+            biased;
+            heard = self.terminal.ask(prompt) => match heard {
+                Heard::Line(line) if !line.trim().is_empty() => return Some(line),
+                Heard::Line(_) => {}
+                Heard::Pasted => self.terminal.say("what is pasted is no answer; press Enter, then type it"),
+                Heard::End => self.seat.leave(),
+            },
+            () = self.until_left() => {}
+        }
+        None
+    }
+
+    async fn until_left(&self) {
+        while !self.seat.has_left() && !self.seat.is_closed() {
+            self.seat.pause().await;
+        }
+    }
+
+    fn look(&self, fold: Fold) -> Look<'_> {
+        let (now, zone) = (self.desk.now(), self.desk.zone());
+        Look { now, zone, theme: self.theme, width: self.terminal.width(), fold }
+    }
+
+    fn show(&self, group: &[ApprovalView], fold: Fold) {
+        let look = self.look(fold);
+        for (i, view) in group.iter().enumerate() {
+            if group.len() > 1 {
+                self.terminal.say(&format!("{} of {}", i + 1, group.len()));
+            }
+            block(view, &look).iter().for_each(|line| self.terminal.say(line));
+        }
+        if let Some(first) = group.first().filter(|_| shared_offer(group).is_some()) {
+            offered(first, &look).iter().for_each(|line| self.terminal.say(line));
+        }
+    }
+
+    fn why(&self, group: &[ApprovalView]) {
+        for view in group {
+            for word in view.question.iter().flat_map(|question| &question.asked) {
+                self.terminal.say(&format!("  {}: {}", view.short, inline(&word.reason)));
+            }
+        }
+        if let Some(view) = group.first() {
+            let command = format!("regent why {}", view.task_short);
+            self.terminal.say(&format!("  {}", self.theme.tinted(&command, Tone::Command)));
+        }
+    }
+
+    /// What can be typed.
+    fn choices(&self, group: &[ApprovalView]) -> String {
+        let asked = asked(group);
+        let typed = group.first().and_then(|view| view.question.as_ref()).and_then(|question| {
+            question.typed.as_ref().map(|typed| format!("to say yes, {}", to_type(question, typed)))
+        });
+        let key = |key: &str, what: &str| format!("{} {what}", self.theme.tinted(key, Tone::Command));
+        let mut choices = match (typed, asked.count) {
+            (Some(typed), _) => vec![typed],
+            (None, 1) => vec![key("y", "this once")],
+            (None, _) => vec![key("y", "all, this once"), key("y 1 2", "some")],
+        };
+        choices.push(if asked.count == 1 { key("n", "no") } else { key("n 2", "no, with a reason") });
+        if asked.offered {
+            choices.push(key("ga", "as g, until revoked"));
+        }
+        choices.push(if asked.count == 1 { key("e", "change") } else { key("e 2", "change") });
+        choices.extend([key("v", "view"), key("d", "why"), key("l", "later")]);
+        choices.join("   ")
+    }
+
+    fn prompt(&self, group: &[ApprovalView]) -> String {
+        match group {
+            [only] => format!("{}> ", only.short),
+            several => format!("{} questions> ", several.len()),
+        }
+    }
+}
+
+fn asked(group: &[ApprovalView]) -> Asked<'_> {
+    let question = group.first().and_then(|view| view.question.as_ref());
+    let typed = question.and_then(|question| question.typed.as_ref()).map(|typed| typed.expected.as_str());
+    Asked { count: group.len(), typed, offered: shared_offer(group).is_some() }
+}
+
+/// What could be granted, if it is the same for all of them.
+fn shared_offer(group: &[ApprovalView]) -> Option<&broker::grant::Terms> {
+    let offer = |view: &'_ ApprovalView| view.question.as_ref().and_then(|question| question.offer.clone());
+    let first = group.first()?;
+    let same = group.iter().all(|view| offer(view) == offer(first));
+    first.question.as_ref().and_then(|question| question.offer.as_ref()).filter(|_| same)
+}
+
+/// The oldest question with those that are alike. One that wants something typed stands alone, so that it is read.
+fn alike(fresh: &[&ApprovalView]) -> Option<Vec<ApprovalView>> {
+    let first = *fresh.first()?;
+    let alone = |view: &ApprovalView| view.question.as_ref().is_none_or(|question| question.typed.is_some());
+    if alone(first) {
+        return Some(vec![first.clone()]);
+    }
+    let group = fresh.iter().filter(|view| view.shape == first.shape && !alone(view));
+    Some(group.map(|view| (*view).clone()).collect())
+}

@@ -1,0 +1,106 @@
+//! A question on a real terminal. The terminal has to be the controlling one of whoever asks, so the test starts this
+//! very program again, as the leader of a session on a terminal that the test holds the other end of.
+
+#![expect(clippy::disallowed_methods, reason = "tests start processes and read their environment")]
+
+use super::{Heard, Tty};
+
+#[expect(dead_code, reason = "shared with the tests of the whole program, which use all of it")]
+#[path = "../../tests/terminal/mod.rs"]
+mod terminal;
+
+use nix::sys::termios::LocalFlags;
+use terminal::Terminal;
+
+const CHILD: &str = "REGENT_TEST_ASKS";
+
+/// Asks until somebody says `bye`, or leaves. It is a test of nothing but when the tests below start it.
+#[test]
+fn asks() {
+    if std::env::var_os(CHILD).is_none() {
+        return;
+    }
+    let tty = Tty::open(true).expect("a terminal");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        std::thread::sleep(std::time::Duration::from_millis(300)); // time to type ahead
+        loop {
+            let heard = tty.ask("ask> ").await;
+            tty.write(&format!("heard {heard:?}\n"));
+            if heard == Heard::End || heard == Heard::Line("bye".into()) {
+                return;
+            }
+            if heard == Heard::Line("give up".into()) {
+                let asked = tty.ask("and> ");
+                drop(tokio::time::timeout(std::time::Duration::from_millis(50), asked).await);
+                tty.write("gave up\n");
+            }
+        }
+    });
+}
+
+fn asked() -> Terminal {
+    Terminal::start(|command| {
+        command.arg(std::env::current_exe().expect("this program"));
+        command.args(["edge::tty::tests::asks", "--exact", "--nocapture"]).env(CHILD, "1");
+    })
+}
+
+#[test]
+fn a_line_is_heard_with_its_enter_and_echoed() {
+    let mut terminal = asked();
+    terminal.sees("ask> ", 1);
+    assert!(
+        terminal.settings().local_flags.contains(LocalFlags::ECHO | LocalFlags::ICANON | LocalFlags::ISIG)
+    );
+    terminal.types("yes or no");
+    terminal.types("\r");
+    terminal.sees("ask> yes or no\r\n\x1b[?2004lheard Line(\"yes or no\")", 1);
+    terminal.types("bye\n");
+    terminal.ends();
+}
+
+#[test]
+fn what_was_typed_before_is_gone() {
+    let mut terminal = asked();
+    terminal.types("early\nhalf");
+    terminal.sees("ask> ", 1);
+    terminal.types("bye\n");
+    let (_, shown) = terminal.ends();
+    assert!(!shown.contains("heard Line(\"early") && !shown.contains("half"), "{shown}");
+}
+
+#[test]
+fn what_is_pasted_is_told_apart_to_its_end() {
+    let mut terminal = asked();
+    terminal.sees("ask> ", 1);
+    terminal.types("\x1b[200~x\ry\ry\ry");
+    terminal.sees("heard Pasted", 1);
+    terminal.types("\ry\r");
+    terminal.types("z\x1b[201~typed\r");
+    terminal.sees("heard Pasted", 2);
+    std::thread::sleep(std::time::Duration::from_millis(300)); // it has settled
+    terminal.types("bye\n");
+    let (_, shown) = terminal.ends();
+    assert!(!shown.contains("heard Line(\"y\")") && !shown.contains("Line(\"z"), "{shown}");
+}
+
+#[test]
+fn ctrl_d_needs_an_empty_line_and_ends_it() {
+    let mut terminal = asked();
+    terminal.sees("ask> ", 1);
+    terminal.types("half a line\x04");
+    terminal.types("\x04");
+    let (_, shown) = terminal.ends();
+    assert!(shown.contains("heard End") && !shown.contains("Line("), "{shown}");
+}
+
+#[test]
+fn whoever_gives_up_has_the_terminal_as_it_was() {
+    let mut terminal = asked();
+    terminal.sees("ask> ", 1);
+    terminal.types("give up\n");
+    terminal.sees("and> \r\n", 1).sees("gave up", 1).sees("ask> ", 2);
+    terminal.types("bye\n");
+    terminal.ends();
+}

@@ -1,0 +1,146 @@
+//! What is known about a question, in words.
+
+use broker::grant::Terms;
+use broker::question::{Question, Typed};
+use domain::Time;
+use domain::approval::Status;
+use domain::change::{Change, Content, Standing};
+use jiff::tz::TimeZone;
+use runtime::app::{ApprovalView, Coverage};
+
+use super::Look;
+use crate::show::inline;
+
+/// Where it stands: `open until 14:48`, `approved by owner, terminal, 14:20:51`, `expired`.
+pub(crate) fn outcome(view: &ApprovalView, look: &Look<'_>) -> String {
+    match view.status {
+        Status::Pending => open_until(view, look),
+        Status::Escalated => format!("with {}, {}", inline(&view.authority), open_until(view, look)),
+        Status::Expired => "expired".into(),
+        Status::Approved | Status::Rejected | Status::Modified => {
+            let who = view.resolved_by.as_deref().unwrap_or("somebody");
+            let via =
+                view.resolved_via.as_deref().map_or_else(String::new, |via| format!(", {}", inline(via)));
+            let said = view.said.as_deref().filter(|said| !said.is_empty());
+            let said = said.map_or_else(String::new, |said| format!(": \"{}\"", inline(said)));
+            format!("{} by {}{via}{said}", view.status.name(), inline(who))
+        }
+    }
+}
+
+/// `open until 14:48`, with the day if it is another.
+pub(crate) fn open_until(view: &ApprovalView, look: &Look<'_>) -> String {
+    let clock = view.timeout_at.clock_time(look.zone);
+    let minutes = clock.rsplit_once(':').map_or(clock.as_str(), |(minutes, _)| minutes);
+    if view.timeout_at.date(look.zone) == look.now.date(look.zone) {
+        format!("open until {minutes}")
+    } else {
+        format!("open until {} {minutes}", day(view.timeout_at, look.zone))
+    }
+}
+
+/// `2 Sep 2026`.
+pub(super) fn day(time: Time, zone: &TimeZone) -> String {
+    let text = time.date_time(zone);
+    text.rsplit_once(' ').map_or(text.as_str(), |(day, _)| day).to_owned()
+}
+
+pub(super) fn size(bytes: u64) -> String {
+    const KB: u64 = 1_000;
+    const MB: u64 = 1_000 * KB;
+    const GB: u64 = 1_000 * MB;
+    match bytes {
+        1 => "1 byte".into(),
+        0..KB => format!("{bytes} bytes"),
+        KB..MB => format!("{} kB", bytes.div_ceil(KB)),
+        MB..GB => format!("{}.{} MB", bytes / MB, bytes % MB / (MB / 10)),
+        _ => format!("{}.{} GB", bytes / GB, bytes % GB / (GB / 10)),
+    }
+}
+
+/// What becomes of what is there, and which folders are made for it.
+pub(super) fn of_change(change: &Change, modified: Option<Time>, zone: &TimeZone) -> Vec<String> {
+    let dated = modified.map_or_else(String::new, |at| format!(", last changed {}", day(at, zone)));
+    let file = |content: &Content| size(content.bytes);
+    let what = match (&change.from, &change.to) {
+        (Standing::Nothing, Standing::File(new)) => format!("new file, {}", file(new)),
+        (Standing::Nothing, Standing::Link { to }) => format!("new link to {to}"),
+        (Standing::Nothing, Standing::Nothing) => "nothing is there, nothing becomes of it".into(),
+        (Standing::File(old), Standing::Nothing) => format!("deleted: {}{dated}", file(old)),
+        (Standing::File(old), Standing::File(new)) => {
+            format!("replaced: {}{dated}; becomes {}", file(old), file(new))
+        }
+        (Standing::File(old), Standing::Link { to }) => {
+            format!("replaced: {}{dated}; becomes a link to {to}", file(old))
+        }
+        (Standing::Link { to }, Standing::Nothing) => format!("deleted: a link to {to}, which stays{dated}"),
+        (Standing::Link { to }, Standing::File(new)) => {
+            format!("replaced: a link to {to}{dated}; becomes a file, {}", file(new))
+        }
+        (Standing::Link { to }, Standing::Link { to: new }) => {
+            format!("replaced: a link to {to}{dated}; becomes a link to {new}")
+        }
+    };
+    let folders =
+        (!change.folders.is_empty()).then(|| format!("makes the folders {}", change.folders.join(", ")));
+    std::iter::once(what).chain(folders).collect()
+}
+
+/// What has to be typed where a plain yes is not enough.
+pub(crate) fn to_type(question: &Question, typed: &Typed) -> String {
+    let sink = question.sinks.iter().find(|sink| sink.name == typed.sink);
+    let value = sink.map_or("", |sink| sink.value.as_str());
+    let name = inline(&typed.sink);
+    if value == typed.expected {
+        format!("type the value of {name}")
+    } else if value.strip_suffix(&typed.expected).is_some_and(|before| before.ends_with('@')) {
+        format!("type what follows the @ in {name}")
+    } else {
+        format!("type the last {} characters of {name}", typed.expected.chars().count())
+    }
+}
+
+/// What an answer could grant, in words: `stop asking to write in reports/, this agent, 24 h`.
+pub(super) fn offer(terms: &Terms, coverage: Option<Coverage>) -> String {
+    let session = if terms.session.is_some() { ", this session" } else { "" };
+    let covered = coverage.map_or_else(String::new, |Coverage { covered, of }| {
+        format!("; would have covered {covered} of your last {of}")
+    });
+    format!("stop asking {}, {}{session}, 24 h{covered}", leave(terms), agents(&terms.agent))
+}
+
+fn agents(glob: &str) -> String {
+    match glob {
+        "*" => "any agent".into(),
+        glob if glob.contains('*') => format!("agents {}", inline(glob)),
+        _ => "this agent".into(),
+    }
+}
+
+/// What a grant lets be done: `to write in reports/`, `to call message_send with to=lea@example.org`.
+pub(crate) fn leave(terms: &Terms) -> String {
+    const VERBS: [(&str, &str); 5] = [
+        ("write_file", "write"),
+        ("edit_file", "edit"),
+        ("delete_file", "delete"),
+        ("read_file", "read"),
+        ("find_files", "look for files"),
+    ];
+    let verb = VERBS.iter().find(|(tool, _)| *tool == terms.tool.as_str()).map(|(_, verb)| *verb);
+    let only: Vec<(&String, &String)> = terms.pins.iter().collect();
+    match (verb, only.as_slice()) {
+        (Some(verb), [(name, pin)]) if *name == "path" => {
+            let folder =
+                pin.strip_suffix('*').filter(|folder| folder.ends_with('/') && !folder.contains('*'));
+            let place = folder.map_or_else(|| inline(pin), |folder| format!("in {}", inline(folder)));
+            let place = if *pin == "*" { "anywhere in the workspace".into() } else { place };
+            format!("to {verb} {place}")
+        }
+        _ => {
+            let pins: Vec<String> =
+                terms.pins.iter().map(|(name, pin)| format!("{}={}", inline(name), inline(pin))).collect();
+            let with = if pins.is_empty() { String::new() } else { format!(" with {}", pins.join(" ")) };
+            format!("to call {}{with}", inline(terms.tool.as_str()))
+        }
+    }
+}

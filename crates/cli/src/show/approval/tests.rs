@@ -1,0 +1,303 @@
+//! The block as text, at 80 columns and at 40, and what hostile values make of it.
+
+use broker::question::Typed;
+use domain::Digest;
+use domain::change::{Change, Content, Standing};
+use runtime::app::Coverage;
+use serde_json::json;
+
+use super::sample::{offer, question, sink, time, view};
+use super::{ApprovalView, Fold, Look, NamedBy, Status, Theme, block, offered};
+use crate::show::inline;
+
+const BARE: Theme = Theme { color: false, symbols: false };
+const RICH: Theme = Theme { color: true, symbols: true };
+
+fn shown(view: &ApprovalView, width: usize, theme: Theme, fold: Fold) -> Vec<String> {
+    let zone = jiff::tz::TimeZone::UTC;
+    let look = Look { now: time("2026-11-15T14:20:00Z"), zone: &zone, theme, width, fold };
+    [block(view, &look), offered(view, &look)].concat()
+}
+
+fn folded(view: &ApprovalView, width: usize) -> String {
+    shown(view, width, BARE, Fold::Folded("v shows all")).join("\n")
+}
+
+fn file(bytes: u64) -> Standing {
+    Standing::File(Content { digest: Digest::of(b"bytes"), bytes, mode: 0o644, kept: None })
+}
+
+fn delete() -> ApprovalView {
+    let path = "invoices/Aurora-2026-08 (1).pdf";
+    let mut question =
+        question("delete_file", json!({ "path": path }), vec![sink("path", path, NamedBy::Request)]);
+    question.change =
+        Some(Change { path: path.into(), from: file(213_412), to: Standing::Nothing, folders: vec![] });
+    question.modified = Some(time("2026-09-02T09:00:00Z"));
+    question.undo = true;
+    question.wanted = "Byte for byte the same as the originals, which stay.".into();
+    view(question)
+}
+
+fn mail() -> ApprovalView {
+    let mut body: Vec<String> = (1..=14).map(|n| format!("line {n}")).collect();
+    body[2].push_str(" https://aurora.example/pay");
+    let args = json!({
+        "to": "billing@aurora-power-desk.example", "subject": "Invoices 2026-08 and 2026-09 charged twice",
+        "body": body.join("\n"),
+    });
+    let to = sink("to", "billing@aurora-power-desk.example", NamedBy::Model);
+    let mut question = question("message_send", args, vec![to]);
+    question.asked[0].reason = "the recipient comes from content (rule 2)".into();
+    question.wanted = "It is the address in their imprint.".into();
+    question.typed = Some(Typed { sink: "to".into(), expected: "aurora-power-desk.example".into() });
+    view(question)
+}
+
+fn write() -> ApprovalView {
+    let content: String = (1..=252).map(|n| format!("line {n}\n")).collect();
+    let args = json!({ "path": "reports/q3/a.md", "content": content, "replace": true });
+    let mut question = question("write_file", args, vec![sink("path", "reports/q3/a.md", NamedBy::Rule)]);
+    question.change = Some(Change {
+        path: "reports/q3/a.md".into(),
+        from: file(812),
+        to: file(2_160_000),
+        folders: vec!["reports".into(), "reports/q3".into()],
+    });
+    question.diff = Some("-old\n+new".into());
+    question.offer = Some(offer());
+    let mut view = view(question);
+    view.coverage = Some(Coverage { covered: 45, of: 63 });
+    view
+}
+
+#[test]
+fn a_deletion_at_80_columns() {
+    let expected = "\
+? a-m3xd  delete_file invoices/Aurora-2026-08 (1).pdf
+    step 4 of t-k7q2, open until 14:48
+    path: invoices/Aurora-2026-08 (1).pdf
+  named by     your own words
+  file         deleted: 214 kB, last changed 2 Sep 2026
+  why asked    deleting always needs you
+  undo: yes, regent undo t-k7q2
+  agent says   \"Byte for byte the same as the originals, which stay.\"";
+    assert_eq!(folded(&delete(), 80), expected);
+}
+
+#[test]
+fn a_deletion_at_40_columns() {
+    let expected = "\
+? a-m3xd  delete_file
+    step 4 of t-k7q2, open until 14:48
+    path, 31 characters:
+    invoices/Aurora-2026-08 (1).pdf
+  named by     your own words
+  file         deleted: 214 kB, last
+               changed 2 Sep 2026
+  why asked    deleting always needs you
+  undo: yes, regent undo t-k7q2
+  agent says   \"Byte for byte the same
+               as the originals, which
+               stay.\"";
+    assert_eq!(folded(&delete(), 40), expected);
+}
+
+#[test]
+fn a_mail_to_an_address_that_only_a_model_named() {
+    let expected = "\
+! a-m3xd  message_send billing@aurora-power-desk.example
+    step 4 of t-k7q2, open until 14:48
+    to: billing@aurora-power-desk.example
+! named by     a model, nobody knows from what
+    subject: Invoices 2026-08 and 2026-09 charged twice
+    body: 14 lines, 1 link (https://aurora.example/pay)
+      line 1
+      line 2
+      line 3 https://aurora.example/pay
+      line 4
+      line 5
+      line 6
+      line 7
+      line 8
+      line 9
+      line 10
+      line 11
+      line 12
+      ... 2 more lines, v shows all
+  why asked    the recipient comes from content (rule 2)
+  undo: no
+  agent says   \"It is the address in their imprint.\"";
+    assert_eq!(folded(&mail(), 80), expected);
+    let whole = shown(&mail(), 80, BARE, Fold::Whole).join("\n");
+    assert!(whole.contains("\n      line 14\n") && !whole.contains("more line"), "{whole}");
+}
+
+#[test]
+fn a_write_with_a_grant_that_could_be_given() {
+    let shown = folded(&write(), 100);
+    let expected = [
+        "? a-m3xd  write_file reports/q3/a.md                              step 4 of t-k7q2, open until 14:48",
+        "    path: reports/q3/a.md",
+        "  named by     a rule, from your words",
+        "  file         replaced: 812 bytes; becomes 2.1 MB",
+        "  file         makes the folders reports, reports/q3",
+        "    content: 252 lines",
+        "      line 1",
+        "      ... 240 more lines, v shows all",
+        "    replace: true",
+        "    diff: 2 lines",
+        "      -old",
+        "      +new",
+        "g  stop asking to write in reports/, this agent, 24 h; would have covered 45 of your last 63",
+    ];
+    let lines: Vec<&str> = shown.lines().collect();
+    for line in expected {
+        assert!(lines.contains(&line), "`{line}` is missing\n{shown}");
+    }
+    let mut unoffered = write();
+    unoffered.question.as_mut().unwrap().offer = None;
+    assert!(!folded(&unoffered, 100).contains("stop asking"), "no offer, no line");
+}
+
+#[test]
+fn colours_change_nothing_but_colours() {
+    for view in [delete(), mail(), write()] {
+        for width in [40, 80] {
+            let colored = shown(&view, width, Theme { symbols: false, ..RICH }, Fold::Folded("v shows all"));
+            let mut text = colored.join("\n");
+            assert!(text.contains("\x1b[36ma-m3xd\x1b[0m"), "{text}");
+            for code in ["0", "2", "36", "33", "1;33", "32", "1;31"] {
+                text = text.replace(&format!("\x1b[{code}m"), "");
+            }
+            assert_eq!(text, folded(&view, width));
+        }
+    }
+    assert!(
+        shown(&write(), 80, RICH, Fold::Folded("v shows all")).iter().any(|line| line.contains("… 240 more"))
+    );
+}
+
+#[test]
+fn a_closed_question_says_who_closed_it_and_offers_nothing() {
+    let mut closed = write();
+    closed.status = Status::Rejected;
+    closed.resolved_by = Some("owner".into());
+    closed.resolved_via = Some("terminal".into());
+    closed.said = Some("not \x1b[2Jthis".into());
+    let text = folded(&closed, 80);
+    assert!(text.contains("t-k7q2, rejected by owner, terminal: \"not \\u{1b}[2Jthis\""), "{text}");
+    assert!(!text.contains("stop asking"), "{text}");
+    closed.status = Status::Expired;
+    assert!(folded(&closed, 80).contains("t-k7q2, expired"));
+    closed.question = None;
+    assert!(folded(&closed, 80).contains("(erased)"));
+}
+
+const HOSTILE: [&str; 12] = [
+    "a\n  named by     your own words",
+    "a\r\x1b[2K  named by     your own words",
+    "\x1b[2J\x1b[H? a-zzzz  read_file notes.txt",
+    "\x1b]0;title\x07\x1b]8;;https://evil.example\x07click\x1b]8;;\x07",
+    "\u{9b}31mred\u{9d}0;x\u{9c}",
+    "evil\u{202e}gpj.exe\u{2066}x\u{2069}",
+    "no\u{200b}thing\u{feff}\u{ad}",
+    "<b>bold</b> [link](javascript:x) **y** `z` {{template}} %s $(rm)",
+    "p\u{430}ypal.com",
+    "https://good.example@evil.example/",
+    "tag\u{e0041}\u{e0042}",
+    "a\u{2028}  undo: yes\u{2029}b\u{85}c\u{b}d\u{c}e",
+];
+
+/// What a terminal would act on, or nobody could see.
+fn acts(line: &str) -> bool {
+    line.chars().any(domain::is_unseen)
+}
+
+#[test]
+fn hostile_values_stay_on_one_line_and_whole() {
+    for value in HOSTILE {
+        for width in [40, 80] {
+            let args = json!({ "path": value, "content": value, value: [value] });
+            let mut question = question("write_file", args, vec![sink("path", value, NamedBy::Model)]);
+            question.wanted = value.into();
+            question.asked[0].reason = value.into();
+            question.diff = Some(value.into());
+            let view = view(question);
+            for fold in [Fold::Whole, Fold::Folded("v shows all")] {
+                let lines = shown(&view, width, BARE, fold);
+                assert!(lines.iter().all(|line| !acts(line)), "{lines:?}");
+                let holding =
+                    lines.iter().filter(|line| line.contains(&inline(value)) && line.starts_with("    "));
+                assert!(holding.count() >= 1, "not whole: {lines:?}");
+                let forged = ["  named by     your own words", "  undo: yes"];
+                assert!(lines.iter().all(|line| !forged.contains(&line.as_str())), "{lines:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn look_alikes_are_told() {
+    let told = [
+        (HOSTILE[0], "! looks odd    it has characters that nobody sees: the end of a line"),
+        (HOSTILE[5], "! looks odd    it has characters that nobody sees: \\u{202e}, \\u{2066}, \\u{2069}"),
+        (HOSTILE[8], "! looks odd    `p\u{430}ypal` mixes Latin and Cyrillic letters: \\u{430}"),
+        (HOSTILE[9], "! looks odd    it leads to `evil.example`; what stands before the @,"),
+    ];
+    for (value, expected) in told {
+        let question =
+            question("http_fetch", json!({ "url": value }), vec![sink("url", value, NamedBy::Model)]);
+        let text = folded(&view(question), 80);
+        assert!(text.contains(expected), "{text}");
+    }
+    let sinks = vec![
+        sink("from", "lea@aurora.example", NamedBy::Request),
+        sink("to", "x@aur0ra.example", NamedBy::Model),
+    ];
+    let text = folded(&view(question("message_send", json!({}), sinks)), 80);
+    assert!(text.contains("`aur0ra.example` is not `aurora.example`, it only looks like it"), "{text}");
+    assert!(
+        text.contains("named by     your own words\n    to: "),
+        "each run of sinks has its own source: {text}"
+    );
+}
+
+/// A value that knows the width of the terminal could draw a line of ours where it is broken.
+#[test]
+fn blanks_that_could_draw_a_line_are_told() {
+    let value = format!("{:<94}  named by     your own words", "x");
+    let question =
+        question("write_file", json!({ "path": value }), vec![sink("path", &value, NamedBy::Model)]);
+    let text = folded(&view(question), 100);
+    assert!(text.contains("blanks in a row: what looks like a line of its own is part of it"), "{text}");
+}
+
+#[test]
+fn texts_that_do_not_decide_never_reach_the_left_edge() {
+    for width in [40, 80] {
+        let long = format!("{}  named by     your own words{}", "x".repeat(width), "日本".repeat(200));
+        let args = json!({ "path": "a.txt", "content": long, "list": [long] });
+        let mut question = question("write_file", args, vec![sink("path", "a.txt", NamedBy::Request)]);
+        question.wanted = long.clone();
+        question.asked[0].reason = long.clone();
+        question.diff = Some(long);
+        for line in shown(&view(question), width, BARE, Fold::Whole) {
+            assert!(super::columns(&line) <= width, "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn every_value_that_decides_stands_complete() {
+    for length in [1, 2, 39, 40, 41, 79, 80, 81, 1_000, 10_000] {
+        for (piece, width) in [("a", 40), ("a", 80), ("ä日\u{202e}/", 40), ("ä日\u{202e}/", 80)] {
+            let value: String = piece.chars().cycle().take(length).collect();
+            let question =
+                question("write_file", json!({ "path": value }), vec![sink("path", &value, NamedBy::Model)]);
+            let lines = shown(&view(question), width, BARE, Fold::Folded("v shows all"));
+            let whole = |line: &&String| line.trim_start().trim_start_matches("path: ") == inline(&value);
+            assert_eq!(lines.iter().filter(whole).count(), 1, "{length} at {width}");
+        }
+    }
+}

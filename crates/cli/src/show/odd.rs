@@ -1,0 +1,354 @@
+//! What looks like something else: letters of several scripts in one word, characters that nobody sees, a value that
+//! differs from a known one only in how it is drawn, addresses that do not lead where they begin.
+
+use domain::is_unseen;
+
+/// Blanks in a row from which on a value could draw a line of its own where a terminal breaks it.
+const MANY_BLANKS: usize = 3;
+/// Shorter pieces are alike by chance.
+const SHORTEST: usize = 3;
+
+/// Everything that is odd about a value; `known` are values that the owner has named. Each line is to be escaped.
+pub(crate) fn odd(value: &str, known: &[&str]) -> Vec<String> {
+    let checks =
+        [unseen(value), blanks(value), scripts(value), disguised(value), userinfo(value), encoded(value)];
+    checks.into_iter().flatten().chain(known.iter().filter_map(|known| twin(value, known))).collect()
+}
+
+fn unseen(value: &str) -> Option<String> {
+    let mut found: Vec<char> = value.chars().filter(|&c| is_unseen(c)).collect();
+    found.sort_unstable();
+    found.dedup();
+    let names: Vec<String> = found.into_iter().map(named).collect();
+    (!names.is_empty()).then(|| format!("it has characters that nobody sees: {}", names.join(", ")))
+}
+
+fn named(c: char) -> String {
+    match c {
+        '\n' => "the end of a line".into(),
+        '\t' => "a tab".into(),
+        c => c.escape_unicode().to_string(),
+    }
+}
+
+fn is_blank(c: char) -> bool {
+    (c.is_whitespace() && !is_unseen(c)) || c == '\u{2800}'
+}
+
+fn blanks(value: &str) -> Option<String> {
+    let longest = value.split(|c| !is_blank(c)).map(|run| run.chars().count()).max().unwrap_or(0);
+    if longest >= MANY_BLANKS {
+        return Some(format!(
+            "it has {longest} blanks in a row: what looks like a line of its own is part of it"
+        ));
+    }
+    let other = value.chars().find(|&c| is_blank(c) && c != ' ')?;
+    Some(format!("it has blanks that are not the usual one: {}", other.escape_unicode()))
+}
+
+/// The scripts whose letters pass for those of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Script {
+    Latin,
+    Greek,
+    Cyrillic,
+    Armenian,
+    Georgian,
+    Cherokee,
+    FullWidth,
+    Mathematical,
+}
+
+impl Script {
+    const fn of(c: char) -> Option<Self> {
+        Some(match c {
+            'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => Self::Latin,
+            '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Self::Greek,
+            '\u{400}'..='\u{52f}'
+            | '\u{1c80}'..='\u{1c8f}'
+            | '\u{2de0}'..='\u{2dff}'
+            | '\u{a640}'..='\u{a69f}' => Self::Cyrillic,
+            '\u{530}'..='\u{58f}' => Self::Armenian,
+            '\u{10a0}'..='\u{10ff}' | '\u{1c90}'..='\u{1cbf}' | '\u{2d00}'..='\u{2d2f}' => Self::Georgian,
+            '\u{13a0}'..='\u{13ff}' | '\u{ab70}'..='\u{abbf}' => Self::Cherokee,
+            '\u{ff01}'..='\u{ff5e}' => Self::FullWidth,
+            '\u{2100}'..='\u{214f}' | '\u{1d400}'..='\u{1d7ff}' => Self::Mathematical,
+            _ => return None,
+        })
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Latin => "Latin",
+            Self::Greek => "Greek",
+            Self::Cyrillic => "Cyrillic",
+            Self::Armenian => "Armenian",
+            Self::Georgian => "Georgian",
+            Self::Cherokee => "Cherokee",
+            Self::FullWidth => "full-width",
+            Self::Mathematical => "mathematical",
+        }
+    }
+}
+
+fn words(value: &str) -> impl Iterator<Item = &str> {
+    value.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+fn scripts(value: &str) -> Option<String> {
+    words(value).find_map(|word| {
+        let mut found: Vec<(Script, char)> = Vec::new();
+        for c in word.chars() {
+            if let Some(script) =
+                Script::of(c).filter(|script| found.iter().all(|(known, _)| known != script))
+            {
+                found.push((script, c));
+            }
+        }
+        let names: Vec<&str> = found.iter().map(|(script, _)| script.name()).collect();
+        let strange = found.iter().find(|(script, _)| *script != Script::Latin)?.1;
+        (names.len() > 1)
+            .then(|| format!("`{word}` mixes {} letters: {}", names.join(" and "), strange.escape_unicode()))
+    })
+}
+
+/// A word of other letters that reads like one of ours.
+fn disguised(value: &str) -> Option<String> {
+    words(value).find_map(|word| {
+        let read: String = word.chars().map(plain).collect();
+        let other = word.chars().find(|c| !c.is_ascii())?;
+        let fooled = word.chars().count() >= SHORTEST && read.is_ascii() && scripts(word).is_none();
+        fooled.then(|| {
+            format!("`{word}` reads like `{read}`, but has other letters: {}", other.escape_unicode())
+        })
+    })
+}
+
+fn userinfo(value: &str) -> Option<String> {
+    let (_, rest) = value.split_once("://")?;
+    let end = rest.find(['/', '?', '#', ' ']).unwrap_or(rest.len());
+    let (seems, host) = rest.get(..end)?.rsplit_once('@')?;
+    Some(format!("it leads to `{host}`; what stands before the @, `{seems}`, is only a name"))
+}
+
+fn encoded(value: &str) -> Option<String> {
+    let label = value
+        .split(|c: char| !c.is_alphanumeric() && c != '-')
+        .find(|label| label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--")))?;
+    Some(format!("`{label}` stands for a name with letters beyond a to z"))
+}
+
+/// Pieces that are drawn alike and are not the same.
+fn twin(value: &str, known: &str) -> Option<String> {
+    let pieces = |text: &str| -> Vec<String> {
+        let parts = text.split(['@', '/', ':', ' ', ',', ';']).map(str::to_owned);
+        std::iter::once(text.to_owned())
+            .chain(parts)
+            .filter(|part| part.chars().count() >= SHORTEST)
+            .collect()
+    };
+    let known = pieces(known);
+    pieces(value).into_iter().rev().find_map(|piece| {
+        let drawn = skeleton(&piece);
+        let twin = known.iter().find(|known| **known != piece && skeleton(known) == drawn)?;
+        (!known.contains(&piece)).then(|| format!("`{piece}` is not `{twin}`, it only looks like it"))
+    })
+}
+
+/// How a text is drawn: two texts that can be taken for each other have the same.
+fn skeleton(text: &str) -> String {
+    let plain: String = text.chars().filter(|&c| !is_unseen(c)).map(plain).map(alike).collect();
+    plain.replace("rn", "m").replace("vv", "w").replace("cl", "d")
+}
+
+/// Those of ASCII that are taken for each other.
+const fn alike(c: char) -> char {
+    match c {
+        '0' | 'O' => 'o',
+        '1' | 'I' | '|' | '!' => 'l',
+        '5' => 'S',
+        '8' => 'B',
+        '2' => 'Z',
+        '_' => '-',
+        c => c,
+    }
+}
+
+/// The character of ASCII that this one is taken for; itself if none.
+fn plain(c: char) -> char {
+    if let full @ 0xff01..=0xff5e = c as u32 {
+        return char::from_u32(full - 0xfee0).unwrap_or(c);
+    }
+    CONFUSABLE.iter().find(|(other, _)| *other == c).map_or(c, |(_, plain)| *plain)
+}
+
+/// Written as escapes: whoever reads this file should see what is meant.
+const CONFUSABLE: &[(char, char)] = &[
+    // Cyrillic
+    ('\u{430}', 'a'),
+    ('\u{435}', 'e'),
+    ('\u{43e}', 'o'),
+    ('\u{440}', 'p'),
+    ('\u{441}', 'c'),
+    ('\u{443}', 'y'),
+    ('\u{445}', 'x'),
+    ('\u{455}', 's'),
+    ('\u{456}', 'i'),
+    ('\u{457}', 'i'),
+    ('\u{458}', 'j'),
+    ('\u{4bb}', 'h'),
+    ('\u{4cf}', 'l'),
+    ('\u{501}', 'd'),
+    ('\u{51b}', 'q'),
+    ('\u{51d}', 'w'),
+    ('\u{475}', 'v'),
+    ('\u{433}', 'r'),
+    ('\u{43a}', 'k'),
+    ('\u{410}', 'A'),
+    ('\u{412}', 'B'),
+    ('\u{415}', 'E'),
+    ('\u{41a}', 'K'),
+    ('\u{41c}', 'M'),
+    ('\u{41d}', 'H'),
+    ('\u{41e}', 'O'),
+    ('\u{420}', 'P'),
+    ('\u{421}', 'C'),
+    ('\u{422}', 'T'),
+    ('\u{425}', 'X'),
+    ('\u{405}', 'S'),
+    ('\u{406}', 'I'),
+    ('\u{408}', 'J'),
+    ('\u{4ae}', 'Y'),
+    // Greek
+    ('\u{3b1}', 'a'),
+    ('\u{3b3}', 'y'),
+    ('\u{3b9}', 'i'),
+    ('\u{3ba}', 'k'),
+    ('\u{3bd}', 'v'),
+    ('\u{3bf}', 'o'),
+    ('\u{3c1}', 'p'),
+    ('\u{3c5}', 'u'),
+    ('\u{3c7}', 'x'),
+    ('\u{3f2}', 'c'),
+    ('\u{391}', 'A'),
+    ('\u{392}', 'B'),
+    ('\u{395}', 'E'),
+    ('\u{396}', 'Z'),
+    ('\u{397}', 'H'),
+    ('\u{399}', 'I'),
+    ('\u{39a}', 'K'),
+    ('\u{39c}', 'M'),
+    ('\u{39d}', 'N'),
+    ('\u{39f}', 'O'),
+    ('\u{3a1}', 'P'),
+    ('\u{3a4}', 'T'),
+    ('\u{3a5}', 'Y'),
+    ('\u{3a7}', 'X'),
+    // Armenian
+    ('\u{570}', 'h'),
+    ('\u{578}', 'n'),
+    ('\u{57d}', 'u'),
+    ('\u{581}', 'g'),
+    ('\u{585}', 'o'),
+    ('\u{566}', 'q'),
+    // Cherokee
+    ('\u{13aa}', 'A'),
+    ('\u{13a2}', 'R'),
+    ('\u{13ac}', 'E'),
+    ('\u{13b3}', 'W'),
+    ('\u{13da}', 'S'),
+    ('\u{13df}', 'C'),
+    ('\u{13e2}', 'P'),
+    // Latin beyond a to z, and signs
+    ('\u{131}', 'i'),
+    ('\u{237}', 'j'),
+    ('\u{251}', 'a'),
+    ('\u{261}', 'g'),
+    ('\u{26a}', 'i'),
+    ('\u{1d0f}', 'o'),
+    ('\u{2010}', '-'),
+    ('\u{2011}', '-'),
+    ('\u{2012}', '-'),
+    ('\u{2013}', '-'),
+    ('\u{2212}', '-'),
+    ('\u{2024}', '.'),
+    ('\u{3002}', '.'),
+    ('\u{2044}', '/'),
+    ('\u{2215}', '/'),
+    ('\u{2236}', ':'),
+    ('\u{a789}', ':'),
+    ('\u{fe55}', ':'),
+    ('\u{fe6b}', '@'),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::odd;
+
+    #[test]
+    fn what_is_as_it_looks_is_not_odd() {
+        let table = [
+            "invoices/Aurora-2026-09 (1).pdf",
+            "billing@aurora.example",
+            "https://aurora.example/contact?a=b@c",
+            "C:\\Users\\lea",
+            "größe/übung.txt",
+            "日本語のファイル.txt",
+            "отчёт за июнь.docx",
+            "Ελληνικά.txt",
+            "ls -la /tmp",
+            "🦀.rs",
+        ];
+        for value in table {
+            assert_eq!(odd(value, &[]), [""; 0], "{value}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_as_it_looks_is_told() {
+        let table = [
+            ("p\u{430}ypal.com", "mixes Latin and Cyrillic letters: \\u{430}"),
+            ("\u{3bf}range", "mixes Greek and Latin letters: \\u{3bf}"),
+            ("goo\u{581}le", "mixes Latin and Armenian letters: \\u{581}"),
+            ("\u{13aa}pple", "mixes Cherokee and Latin letters: \\u{13aa}"),
+            ("\u{ff41}pple", "mixes full-width and Latin letters: \\u{ff41}"),
+            ("\u{1d41a}pple", "mixes mathematical and Latin letters: \\u{1d41a}"),
+            ("\u{441}\u{43e}\u{441}\u{43e}.example", "reads like `coco`, but has other letters: \\u{441}"),
+            ("notes\u{200b}.txt", "nobody sees: \\u{200b}"),
+            ("evil\u{202e}gpj.exe", "nobody sees: \\u{202e}"),
+            ("a\nb", "nobody sees: the end of a line"),
+            ("a   b", "3 blanks in a row"),
+            ("a\u{a0}b", "not the usual one: \\u{a0}"),
+            ("x\u{2800}\u{2800}\u{2800}y", "3 blanks in a row"),
+            ("https://good.example@evil.example/x", "it leads to `evil.example`"),
+            ("https://a:b@c@evil.example", "it leads to `evil.example`"),
+            ("https://good.example\\@evil.example", "it leads to `evil.example`"),
+            ("mail@xn--pypal-4ve.com", "`xn--pypal-4ve` stands for a name"),
+            ("https://XN--pypal-4ve.com", "`XN--pypal-4ve` stands for a name"),
+        ];
+        for (value, expected) in table {
+            let found = odd(value, &[]);
+            assert!(found.iter().any(|line| line.contains(expected)), "{}: {found:?}", value.escape_debug());
+        }
+    }
+
+    #[test]
+    fn a_value_that_only_looks_like_a_known_one_is_told() {
+        let table = [
+            ("billing@aurora.examp1e", "billing@aurora.example", "`aurora.examp1e` is not `aurora.example`"),
+            ("b@arnazon.example", "b@amazon.example", "`arnazon.example` is not `amazon.example`"),
+            ("O0PS.txt", "OOPS.txt", "`O0PS.txt` is not `OOPS.txt`"),
+            ("lnbox", "Inbox", "`lnbox` is not `Inbox`"),
+            ("reports\u{2215}a.txt", "reports/a.txt", "is not `reports/a.txt`"),
+            ("no\u{200b}tes", "notes", "is not `notes`"),
+            ("https://aur\u{43e}ra.example/pay", "lea@aurora.example", "is not `aurora.example`"),
+        ];
+        for (value, known, expected) in table {
+            let found = odd(value, &["something else", known]);
+            assert!(found.iter().any(|line| line.contains(expected)), "{value}: {found:?}");
+        }
+        for (value, known) in [("notes.txt", "notes.txt"), ("a.txt", "b.txt"), ("x/notes", "y/notes")] {
+            assert_eq!(odd(value, &[known]), [""; 0], "{value}");
+        }
+    }
+}

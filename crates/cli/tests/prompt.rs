@@ -1,0 +1,218 @@
+//! The inline prompt of the real program, on a real terminal: nobody decides by accident, and the terminal goes back as
+//! it was.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests of the binary: they start processes and look at files"
+)]
+
+#[expect(dead_code, reason = "shared with the tests of bad input, which use all of it")]
+#[path = "bad_input/process.rs"]
+mod process;
+#[expect(dead_code, reason = "shared with the tests of bad input, which use all of it")]
+#[path = "bad_input/sql.rs"]
+mod sql;
+mod terminal;
+#[expect(dead_code, clippy::print_stderr, reason = "shared with the tests of bad input, which use all of it")]
+#[path = "bad_input/world.rs"]
+mod world;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+use terminal::Terminal;
+use world::World;
+
+const CALL: [&str; 4] = ["tools", "call", "delete_file", "path=notes.md"];
+/// What is shown when an answer is waited for.
+const PROMPT: &str = "> ";
+
+/// A call that has to be asked about, at a terminal.
+fn asked(world: &World) -> Terminal {
+    with(world, |command| {
+        command.arg(env!("CARGO_BIN_EXE_regent")).args(CALL);
+    })
+}
+
+fn with(world: &World, prepare: impl Fn(&mut std::process::Command)) -> Terminal {
+    Terminal::start(|command| {
+        prepare(command);
+        command.env("REGENT_HOME", &world.home).env("TERM", "xterm").current_dir(world.workspace());
+    })
+}
+
+fn open(world: &World) -> Vec<Value> {
+    world.regent(&["approvals", "list", "--json"]).run().succeeds().json()
+}
+
+fn is_there(world: &World) -> bool {
+    world.workspace().join("notes.md").exists()
+}
+
+/// Nothing was decided: the question is open, the task waits, and `regent` says how to go on.
+fn is_left_open(world: &World, exit: Option<i32>, shown: &str) {
+    assert_eq!(exit, Some(3), "{shown}");
+    assert!(is_there(world), "{shown}");
+    let open = open(world);
+    assert_eq!((open.len(), &open[0]["status"]), (1, &"pending".into()), "{shown}");
+    let audit = world.regent(&["audit", "list", "--json"]).run().succeeds().stdout;
+    assert!(!audit.contains("reject"), "{audit}");
+}
+
+#[test]
+fn a_typed_yes_lets_it_run() {
+    let world = World::lived_in();
+    let mut terminal = asked(&world);
+    terminal.sees(PROMPT, 1).sees("path: notes.md", 1).sees("named by     you, who typed it", 1);
+    terminal.types("y\n");
+    let (exit, shown) = terminal.ends();
+    assert_eq!(exit, Some(0), "{shown}");
+    assert!(!is_there(&world) && open(&world).is_empty(), "{shown}");
+    assert_eq!(shown.matches('\x07').count(), 1, "one bell: {shown}");
+}
+
+#[test]
+fn what_was_typed_before_never_decides() {
+    let world = World::lived_in();
+    let mut terminal = asked(&world);
+    terminal.types("y\ny\nyes\n");
+    terminal.sees(PROMPT, 1);
+    assert!(is_there(&world));
+    terminal.types("l\n");
+    let (exit, shown) = terminal.ends();
+    is_left_open(&world, exit, &shown);
+}
+
+#[test]
+fn what_is_pasted_never_decides() {
+    for pasted in ["\x1b[200~y\r\x1b[201~", "\x1b[200~x\ry\ry\r\x1b[201~", "\x1b[200~y\x1b[201~\r"] {
+        let world = World::lived_in();
+        let mut terminal = asked(&world);
+        terminal.sees(PROMPT, 1);
+        terminal.types(pasted);
+        terminal.sees("what is pasted is no answer", 1);
+        terminal.types("\n"); // the end of what was pasted
+        terminal.sees(PROMPT, 3);
+        assert!(is_there(&world), "{}", terminal.text());
+        terminal.types("l\n");
+        let (exit, shown) = terminal.ends();
+        is_left_open(&world, exit, &shown);
+    }
+}
+
+#[test]
+fn standard_input_never_decides() {
+    let world = World::lived_in();
+    let mut terminal = with(&world, |command| {
+        command.args(["sh", "-c", "yes | \"$0\" \"$@\""]).arg(env!("CARGO_BIN_EXE_regent")).args(CALL);
+    });
+    terminal.sees(PROMPT, 1);
+    assert!(is_there(&world));
+    terminal.types("l\n");
+    let (exit, shown) = terminal.ends();
+    is_left_open(&world, exit, &shown);
+}
+
+#[test]
+fn an_empty_or_unknown_answer_asks_again() {
+    let world = World::lived_in();
+    let mut terminal = asked(&world);
+    for (times, line) in (1..).zip(["\n", "Y\n", "yes please\n", "\x1by\n"]) {
+        terminal.sees(PROMPT, times);
+        terminal.types(line);
+    }
+    terminal.sees(PROMPT, 5);
+    assert!(is_there(&world));
+    terminal.types("n not this one\n");
+    let (exit, shown) = terminal.ends();
+    assert_ne!(exit, Some(0), "{shown}");
+    assert!(is_there(&world) && open(&world).is_empty(), "{shown}");
+}
+
+#[test]
+fn ctrl_c_and_ctrl_d_are_neither_yes_nor_no() {
+    for key in ["\x03", "\x04", "y\x04\x04", "y\x03"] {
+        let world = World::lived_in();
+        let mut terminal = asked(&world);
+        terminal.sees(PROMPT, 1);
+        terminal.types(key);
+        let (exit, shown) = terminal.ends();
+        is_left_open(&world, exit, &shown);
+        assert!(
+            shown.contains("waiting for you: a-") && shown.contains("then   regent resume t-"),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn a_signal_or_a_closed_terminal_is_neither_yes_nor_no() {
+    let world = World::lived_in();
+    let terminal = asked(&world);
+    terminal.sees(PROMPT, 1).signal(Signal::SIGTERM);
+    let (exit, shown) = terminal.ends();
+    is_left_open(&world, exit, &shown);
+
+    let world = World::lived_in();
+    let terminal = asked(&world);
+    terminal.sees(PROMPT, 1);
+    is_left_open(&world, terminal.hangs_up(), "");
+}
+
+#[test]
+fn an_answer_from_elsewhere_closes_the_prompt() {
+    let world = World::lived_in();
+    let terminal = asked(&world);
+    terminal.sees(PROMPT, 1);
+    let id = open(&world)[0]["id"].as_str().expect("an id").to_owned();
+    world.regent(&["approvals", "approve", &id]).run().succeeds();
+    terminal.sees("was approved by owner, terminal", 1);
+    let (exit, shown) = terminal.ends();
+    assert_eq!(exit, Some(0), "{shown}");
+    assert!(!is_there(&world), "{shown}");
+}
+
+#[test]
+fn ctrl_z_gives_the_terminal_back_and_takes_it_again() {
+    let world = World::lived_in();
+    let mut terminal = asked(&world);
+    terminal.sees(PROMPT, 1);
+    terminal.types("\x1a");
+    terminal.is_in_state("T");
+    assert_eq!(terminal.settings(), terminal.before);
+    terminal.sees("\x1b[?2004l", 1);
+    terminal.types("y\n"); // to a shell, perhaps
+    terminal.signal(Signal::SIGCONT);
+    terminal.sees(PROMPT, 2);
+    terminal.types("l\n");
+    let (exit, shown) = terminal.ends();
+    is_left_open(&world, exit, &shown);
+}
+
+#[test]
+fn without_a_terminal_nobody_is_asked_and_what_to_do_is_said() {
+    let world = World::lived_in();
+    let outcome = world.regent(&CALL).run();
+    assert_eq!((outcome.exit, outcome.stdout.as_str()), (Some(3), ""), "{outcome}");
+    assert!(!outcome.stderr.contains(['\x1b', '\r', '\x07']), "{outcome}");
+    let outcome = outcome.says(&[
+        "waiting for you: a-",
+        "delete_file notes.md",
+        "open until",
+        "then   regent resume t-",
+    ]);
+    is_left_open(&world, outcome.exit, "");
+}
+
+#[test]
+fn json_never_asks() {
+    let world = World::lived_in();
+    let terminal = with(&world, |command| {
+        command.arg(env!("CARGO_BIN_EXE_regent")).args(CALL).arg("--json");
+    });
+    let (exit, shown) = terminal.ends();
+    assert!(!shown.contains(PROMPT) && shown.contains("\"type\":\"core:waiting\""), "{shown}");
+    is_left_open(&world, exit, &shown);
+}
