@@ -14,6 +14,9 @@ pub(super) enum Word {
     Escalate,
 }
 
+/// Nobody said anything in time.
+const EXPIRED: &str = "expired";
+
 const WORDS: [(Word, u64); 4] =
     [(Word::Approve, 7), (Word::Reject, 1), (Word::Modify, 2), (Word::Escalate, 1)];
 
@@ -57,7 +60,10 @@ pub(super) fn judge(answered: &[(Word, Seen)], status: &str) -> (Settled, Vec<Vi
     let (mut settled, mut found) = (Settled::default(), Vec::new());
     let mut wrong = |what: String| found.push(Invariant::OneAnswer.violated(what));
     for (word, seen) in answered {
-        let told = format!(" was {status} by owner, terminal");
+        let told = match status {
+            EXPIRED => " has expired".to_owned(),
+            status => format!(" was {status} by owner, terminal"),
+        };
         match (&seen.end, seen.code()) {
             (End::Killed(_), _) => {}
             (End::Exit(0), _) if word.status() == Some(status) => settled.won += 1,
@@ -77,7 +83,7 @@ pub(super) fn judge(answered: &[(Word, Seen)], status: &str) -> (Settled, Vec<Vi
     let by_whom = |(word, seen): &&(Word, Seen)| {
         word.status() == Some(status) && matches!(seen.end, End::Killed(_) | End::Exit(0))
     };
-    if status != "pending" && !answered.iter().any(|one| by_whom(&one)) {
+    if !["pending", EXPIRED].contains(&status) && !answered.iter().any(|one| by_whom(&one)) {
         wrong(format!("the question is {status}, and nobody said so"));
     }
     (settled, found)
@@ -115,6 +121,12 @@ mod tests {
             (vec![killed(Word::Approve)], "pending", true),
             (vec![won(), (Word::Modify, seen(End::Exit(3), "error R3006: no"))], "approved", false),
             (vec![refused()], "pending", true),
+            (
+                vec![(Word::Approve, seen(End::Exit(3), "error R3006: a-1 has expired, today"))],
+                "expired",
+                true,
+            ),
+            (vec![won()], "expired", false),
             (vec![(Word::Approve, seen(End::Exit(4), "error R4099: oh"))], "pending", false),
         ];
         for (answered, status, right) in table {

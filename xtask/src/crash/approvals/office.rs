@@ -1,5 +1,7 @@
 //! One house in which people are asked: what it says of its questions and tasks, and who is started in it.
 
+use std::time::Duration;
+
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
@@ -14,6 +16,10 @@ use super::case::Case;
 use super::report::Tally;
 use super::verdict::{self, Asked};
 use super::world::World;
+
+/// How long a question stands in a round in which nobody is to answer in time: long enough to be asked.
+const SHORT: Duration = Duration::from_secs(3);
+const OPEN_FOR: &str = "REGENT_APPROVALS_TIME";
 
 #[derive(Debug)]
 pub(super) struct Office<'a> {
@@ -119,6 +125,14 @@ impl<'a> Office<'a> {
         Ok(rows.lines().map(str::to_owned).collect())
     }
 
+    /// What is asked from here on stands for a short while only, or as long as usual.
+    pub(super) fn open_for_short(&mut self, short: bool) {
+        self.site.environment.retain(|(name, _)| name != OPEN_FOR);
+        if short {
+            self.site.environment.push((OPEN_FOR.to_owned(), format!("{}s", SHORT.as_secs())));
+        }
+    }
+
     /// The world becomes another.
     pub(super) fn turn(&self, world: World, case: &mut Case) -> anyhow::Result<()> {
         let tool = case.tool();
@@ -131,6 +145,10 @@ impl<'a> Office<'a> {
             }
             World::Level => self.does(&["tools", "level", tool, "1"]),
             World::Content => Ok(case.spoil(&self.site.workspace())?),
+            World::Overdue => {
+                std::thread::sleep(SHORT + SHORT / 10);
+                Ok(())
+            }
         }
     }
 
@@ -139,7 +157,7 @@ impl<'a> Office<'a> {
         match world {
             World::Off => self.does(&["tools", "enable", case.tool()]),
             World::Level => self.does(&["tools", "level", case.tool(), "2"]),
-            World::Still | World::OffAndOn | World::Content => Ok(()),
+            World::Still | World::OffAndOn | World::Content | World::Overdue => Ok(()),
         }
     }
 

@@ -30,7 +30,9 @@ const TOGETHER_PERCENT: u64 = 30;
 const ANSWERING: Fate = Fate::Held { kind: "committing", nth: 1 };
 /// How often somebody goes on while others still answer.
 const MEANWHILE_PERCENT: u64 = 30;
-/// How often a question that is still open stays so, and how often the second one is answered.
+/// How often nobody answers at all, how often a question that is still open then stays so, and how often the second one is
+/// answered.
+const UNANSWERED_PERCENT: u64 = 5;
 const LEFT_OPEN_PERCENT: u64 = 10;
 const ASKED_AGAIN_PERCENT: u64 = 70;
 /// Milliseconds that a process which says nothing keeps its task in a round of that kind.
@@ -63,16 +65,16 @@ impl Office<'_> {
     pub(super) fn round(&mut self, random: &mut Random) -> anyhow::Result<Vec<Violation>> {
         self.site.trace.clear();
         let mut case = self.case(random)?;
-        let Some((task, question)) = told!(self.asking(&case, random)) else {
-            self.tally.never_taken += 1;
-            return self.nothing_happened(&case);
-        };
-        sound!(self.nothing_happened(&case)?);
         let stale = match self.site.stage.without.as_deref() {
             None => random.chance(STALE_PERCENT),
             Some(guard) => guard == "fence",
         };
         let (world, when) = if stale { (World::Still, When::AfterTheAnswer) } else { World::draw(random) };
+        let Some((task, question)) = told!(self.asking(&case, world, random)) else {
+            self.tally.never_taken += 1;
+            return self.nothing_happened(&case);
+        };
+        sound!(self.nothing_happened(&case)?);
         if when == When::BeforeTheAnswer {
             self.turn(world, &mut case)?;
         }
@@ -99,37 +101,46 @@ impl Office<'_> {
     }
 
     /// The call, by a process that may be killed, gone on with until it waits. Nothing if it never became durable.
-    fn asking(&mut self, case: &Case, random: &mut Random) -> Told<Option<(String, String)>> {
-        // What was never asked shows little.
-        let killed = random.chance(CALLER_KILLED_PERCENT);
+    fn asking(&mut self, case: &Case, world: World, random: &mut Random) -> Told<Option<(String, String)>> {
+        // What was never asked shows little, and where time is short none is lost.
+        let killed = world != World::Overdue && random.chance(CALLER_KILLED_PERCENT);
         let fate = if killed { self.site.draw(Sort::Call, random) } else { Fate::Spared };
-        let (seen, found) =
-            self.watch(vec![self.process(Sort::Call, case.call(), fate)], Company::Alone, &|| Ok(()))?;
+        self.open_for_short(world == World::Overdue);
+        let call = self.process(Sort::Call, case.call(), fate);
+        let (seen, found) = self.watch(vec![call], Company::Alone, &|| Ok(()))?;
+        self.open_for_short(false);
         if let Some(violation) = found.into_iter().next() {
             return Ok(Err(violation));
         }
+        let begun = seen.iter().any(Seen::committed);
         for pass in 0..PASSES {
-            let task = match self.unfinished(case)? {
+            let unfinished = match self.unfinished(case)? {
                 Err(violation) => return Ok(Err(violation)),
-                Ok(None) if pass == 0 && !seen.iter().any(Seen::committed) => return Ok(Ok(None)),
+                Ok(None) if pass == 0 && !begun => return Ok(Ok(None)),
                 Ok(None) => break,
-                Ok(Some(unfinished)) if unfinished.waits => unfinished.task,
-                Ok(Some(unfinished)) => {
-                    let fate = self.again(pass, random);
-                    let resume = self.resume(&unfinished.task, fate);
-                    let (_, found) = self.watch(vec![resume], Company::Alone, &|| Ok(()))?;
-                    if let Some(violation) = found.into_iter().next() {
-                        return Ok(Err(violation));
-                    }
-                    continue;
-                }
+                Ok(Some(unfinished)) => unfinished,
             };
-            return Ok(self.question(&task)?.and_then(|question| match question {
-                Some(question) => Ok(Some((task, question))),
-                None => Err(Invariant::Finished.violated(format!("{task} waits, and nobody was asked"))),
-            }));
+            if unfinished.waits {
+                return Ok(self.first_question(unfinished.task)?.map(Some));
+            }
+            let fate = self.again(pass, random);
+            let resume = self.resume(&unfinished.task, fate);
+            let (_, found) = self.watch(vec![resume], Company::Alone, &|| Ok(()))?;
+            if let Some(violation) = found.into_iter().next() {
+                return Ok(Err(violation));
+            }
         }
         Ok(Err(Invariant::Finished.violated(format!("the call on `{}` never asked anybody", case.file()))))
+    }
+
+    /// A task that waits for the first time has asked one question.
+    fn first_question(&self, task: String) -> Told<(String, String)> {
+        Ok(match self.asked(&task)?.as_slice() {
+            [one] => Ok((task, one.id.clone())),
+            several => {
+                Err(Invariant::OneAnswer.violated(format!("{task} waits for {} answers", several.len())))
+            }
+        })
     }
 
     /// Several answer, perhaps while somebody goes on already; then one more, unless it is left open.
@@ -141,6 +152,9 @@ impl Office<'_> {
         (world, when): (World, When),
         random: &mut Random,
     ) -> anyhow::Result<Vec<Violation>> {
+        if random.chance(UNANSWERED_PERCENT) {
+            return Ok(Vec::new());
+        }
         let words = (0..random.between(1, MOST_ANSWERS)).map(|_| Word::draw(random)).collect::<Vec<_>>();
         let together = words.len() > 1 && random.chance(TOGETHER_PERCENT);
         let fates: Vec<Fate> = words
@@ -283,6 +297,7 @@ impl Office<'_> {
         let rejected = outcome.asked.iter().any(|asked| asked.status == "rejected");
         let (exit, words) = match outcome.world {
             _ if rejected => (3, "said no"),
+            World::Overdue => (3, "nobody answered in time"),
             World::Off => (3, "switched off"),
             _ if outcome.unknown() > 0 => (1, NOBODY_KNOWS),
             _ => return Ok(None),

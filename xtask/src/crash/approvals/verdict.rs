@@ -44,10 +44,6 @@ impl Asked {
     fn is_leave(&self) -> bool {
         matches!(self.status.as_str(), "approved" | "modified")
     }
-
-    fn used_as(&self, status: &str) -> bool {
-        self.status == status && self.fate == "used"
-    }
 }
 
 /// All that is known of one case when its round is over.
@@ -92,15 +88,23 @@ impl Outcome {
         found.into_iter().flatten().map(violated).collect()
     }
 
+    /// The yeses that were used, by the file that they were for: since somebody wrote another one instead, that is what is
+    /// asked about.
+    fn yeses(&self) -> Counted {
+        let mut yeses = Counted::default();
+        let mut instead = false;
+        for asked in &self.asked {
+            instead |= asked.status == "modified";
+            *(if instead { &mut yeses.other } else { &mut yeses.own }) += u64::from(asked.fate == "used");
+        }
+        yeses
+    }
+
     /// No effect but one for each yes that was used, on the file that the yes was for.
     fn only_what_was_approved(&self) -> Option<(Invariant, String)> {
-        let used = |status: &str| count(self.asked.iter().filter(|asked| asked.used_as(status)));
-        let Counted { own, other } = self.counted;
-        let (approved, modified) = (used("approved"), used("modified"));
-        let more = own > approved || other > modified;
-        more.then(|| {
-            (Invariant::Approved, format!("{own} and {other} effects of {approved} and {modified} yeses"))
-        })
+        let (did, may) = (self.counted, self.yeses());
+        let more = did.own > may.own || did.other > may.other;
+        more.then(|| (Invariant::Approved, format!("effects {did:?}, and yeses for {may:?}")))
     }
 
     /// The calls ended as often as a yes was used, and what they say they did they did once.
@@ -123,6 +127,7 @@ impl Outcome {
         let modified = first.status == "modified";
         let (fate, questions, over) = match (self.world, self.when) {
             (World::Still | World::OffAndOn, _) => ("used", 1, true),
+            (World::Overdue, _) => ("expired", 0, true), // nobody could say yes
             // Whoever wrote another file instead is not concerned; the tool they answered for is the one of then.
             (World::Content, _) | (World::Level, When::BeforeTheAnswer) if modified => ("used", 1, true),
             (World::Content | World::Level, _) => ("void", 2, self.over),
@@ -136,7 +141,7 @@ impl Outcome {
     /// A no, or no answer, is kept as it is.
     fn open(&self) -> Option<(Invariant, String)> {
         let first = self.asked.first().filter(|first| !first.is_leave())?;
-        let over = first.status == "rejected";
+        let over = matches!(first.status.as_str(), "rejected" | "expired");
         let held = first.fate.is_empty() && self.asked.len() == 1 && self.over == over && self.effects() == 0;
         (!held).then(|| (Invariant::Approved, format!("nobody said yes, and it is {}", first.status)))
     }
@@ -194,12 +199,14 @@ mod tests {
         let again = outcome(&[void.clone(), used.clone()], &["finished"], 1, 0);
         let waits =
             Outcome { over: false, ..outcome(&[void.clone(), asked("pending", "")], &["waiting"], 0, 0) };
+        let instead = outcome(&[asked("modified", "void"), used.clone()], &["refused", "finished"], 0, 1);
         let under_the_old = outcome(std::slice::from_ref(&used), &["finished"], 1, 0);
         let refused = outcome(std::slice::from_ref(&void), &["refused"], 0, 0);
         for (outcome, right) in [
             (in_world(World::Content, again.clone()), true),
             (in_world(World::Content, waits.clone()), true),
             (in_world(World::Level, waits), true),
+            (in_world(World::Level, instead), true),
             (in_world(World::Content, under_the_old.clone()), false),
             (in_world(World::Off, refused.clone()), true),
             (in_world(World::Off, under_the_old), false),

@@ -13,6 +13,8 @@ pub(super) enum World {
     Level,
     /// Somebody else changes what is in the file.
     Content,
+    /// The time to answer runs out before anybody does.
+    Overdue,
 }
 
 /// When it changes.
@@ -22,14 +24,20 @@ pub(super) enum When {
     AfterTheAnswer,
 }
 
-const WORLDS: [(World, u64); 5] =
-    [(World::Still, 45), (World::Off, 15), (World::OffAndOn, 8), (World::Level, 10), (World::Content, 22)];
+const WORLDS: [(World, u64); 6] = [
+    (World::Still, 43),
+    (World::Off, 15),
+    (World::OffAndOn, 8),
+    (World::Level, 10),
+    (World::Content, 21),
+    (World::Overdue, 3),
+];
 const EARLY_PERCENT: u64 = 25;
 
 impl World {
     pub(super) fn draw(random: &mut Random) -> (Self, When) {
         let world = random.weighted(&WORLDS).copied().unwrap_or(Self::Still);
-        let early = random.chance(EARLY_PERCENT);
+        let early = world == Self::Overdue || random.chance(EARLY_PERCENT);
         (world, if early { When::BeforeTheAnswer } else { When::AfterTheAnswer })
     }
 }
