@@ -13,7 +13,7 @@ use domain::probe::Probe;
 use crate::batch::{Batch, Expect};
 use crate::chain::Seal;
 use crate::query::Query;
-use crate::records::{Halt, TaskStep};
+use crate::records::{Approval, Halt, TaskStep};
 use crate::store::{Applied, Described, Snapshot, Store, StoreError, Written};
 use crate::table::Record;
 use crate::value::Row;
@@ -36,11 +36,20 @@ pub enum Guard {
     Reservation,
     /// That nothing starts after a halt.
     Halt,
+    /// That whoever acts on a question acts on it as it was seen.
+    Stamp,
 }
 
 impl Guard {
-    pub const ALL: [Self; 6] =
-        [Self::Fence, Self::Journal, Self::Durability, Self::Idempotence, Self::Reservation, Self::Halt];
+    pub const ALL: [Self; 7] = [
+        Self::Fence,
+        Self::Journal,
+        Self::Durability,
+        Self::Idempotence,
+        Self::Reservation,
+        Self::Halt,
+        Self::Stamp,
+    ];
 
     const fn name(self) -> &'static str {
         match self {
@@ -50,6 +59,7 @@ impl Guard {
             Self::Idempotence => "idempotence",
             Self::Reservation => "reservation",
             Self::Halt => "halt",
+            Self::Stamp => "stamp",
         }
     }
 }
@@ -61,7 +71,7 @@ impl fmt::Display for Guard {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no guard: fence, journal, durability, idempotence, reservation or halt")]
+#[error("`{0}` is no guard: fence, journal, durability, idempotence, reservation, halt or stamp")]
 pub struct NoGuard(String);
 
 impl FromStr for Guard {
@@ -105,6 +115,9 @@ impl Mutant {
             Guard::Reservation => weak.spends.iter_mut().for_each(|spend| spend.limit = None),
             Guard::Halt => weak.expects.retain(
                 |expect| !matches!(expect, Expect::Absent { table, .. } if table.name == Halt::TABLE.name),
+            ),
+            Guard::Stamp => weak.expects.retain(
+                |expect| !matches!(expect, Expect::Present { table, .. } if table.name == Approval::TABLE.name),
             ),
         }
         weak

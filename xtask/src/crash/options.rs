@@ -39,10 +39,10 @@ pub(crate) static CALLS: Load = Load {
 pub(crate) static APPROVALS: Load = Load {
     command: "crash approvals",
     flag: "--kills",
-    usual: 60,
+    usual: 40,
     soak: 1_000,
     log: "docs/soak/approvals.md",
-    guards: &["fence", "fingerprint", "reauthorisation"],
+    guards: &["fence", "stamp", "fingerprint", "reauthorisation"],
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]

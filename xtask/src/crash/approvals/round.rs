@@ -156,7 +156,9 @@ impl Office<'_> {
             return Ok(Vec::new());
         }
         let words = (0..random.between(1, MOST_ANSWERS)).map(|_| Word::draw(random)).collect::<Vec<_>>();
-        let together = words.len() > 1 && random.chance(TOGETHER_PERCENT);
+        let percent =
+            if self.site.stage.without.as_deref() == Some("stamp") { 100 } else { TOGETHER_PERCENT };
+        let together = words.len() > 1 && random.chance(percent);
         let fates: Vec<Fate> = words
             .iter()
             .map(|_| if together { ANSWERING } else { self.site.draw(Sort::Answer, random) })

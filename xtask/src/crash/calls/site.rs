@@ -138,7 +138,8 @@ impl<'a> Site<'a> {
         let drawn = self.stage.coverage.lock().unwrap_or_else(PoisonError::into_inner).draw(sort, random);
         // A program that starts is killed elsewhere; what matters here lies around the call.
         match drawn {
-            Fate::Moment(_) if random.chance(DURING_PERCENT) => {
+            // Whoever answers calls nothing.
+            Fate::Moment(_) if sort != Sort::Answer && random.chance(DURING_PERCENT) => {
                 Fate::After(random.moment(Duration::ZERO, DURING))
             }
             Fate::Moment(_) => Fate::Moment(random.moment(STARTED, LATEST)),
