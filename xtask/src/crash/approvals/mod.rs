@@ -2,11 +2,14 @@
 //! changes between the answer and the call. No effect without a yes for exactly this call, none twice for one yes; of several
 //! answers one counts; a yes is never lost, and where it counts no more that is said.
 //!
-//! Start reading at [`Run::go`]; a round is in `round.rs`, what must hold in `verdict.rs` and `answers.rs`.
+//! Start reading at [`Run::go`]; a round is in `round.rs`, with `people.rs` and `going_on.rs`, what must hold in `verdict.rs` and `answers.rs`.
 
 mod answers;
 mod case;
+mod cut;
+mod going_on;
 mod office;
+mod people;
 mod report;
 mod round;
 mod verdict;
@@ -18,6 +21,7 @@ use std::time::Instant;
 
 use anyhow::bail;
 
+use self::cut::Cut;
 use self::office::Office;
 use self::report::Totals;
 use super::Ground;
@@ -115,7 +119,11 @@ impl<'a> Run<'a> {
                 }
                 self.job.in_time()?;
                 let mut random = Random::of_round(self.ground.seed, self.totals.rounds);
-                found = office.round(&mut random)?;
+                match office.round(&mut random) {
+                    Ok(()) => {}
+                    Err(Cut::Found(violations)) => found = violations,
+                    Err(Cut::Failed(error)) => return Err(error),
+                }
                 self.count_round(&office)?;
             }
             self.totals.houses += 1;

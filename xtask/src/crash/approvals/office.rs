@@ -13,6 +13,7 @@ use super::super::seen::{End, Seen, Sort};
 use super::super::store::Server;
 use super::super::verdict::{Company, Invariant, Violation};
 use super::case::Case;
+use super::cut::{Step, sound};
 use super::report::Tally;
 use super::verdict::{self, Asked};
 use super::world::World;
@@ -28,8 +29,12 @@ pub(super) struct Office<'a> {
     pub(super) tally: Tally,
 }
 
-/// What a house answers, or what is wrong with it.
-pub(super) type Told<T> = anyhow::Result<Result<T, Violation>>;
+/// A task that waits for an answer to one question.
+#[derive(Debug, Clone)]
+pub(super) struct Waiting {
+    pub(super) task: String,
+    pub(super) question: String,
+}
 
 impl<'a> Office<'a> {
     pub(super) const fn new(site: Site<'a>) -> Self {
@@ -62,13 +67,14 @@ impl<'a> Office<'a> {
         planned: Vec<Planned>,
         company: Company,
         meanwhile: Meanwhile<'_>,
-    ) -> anyhow::Result<(Vec<Seen>, Vec<Violation>)> {
+    ) -> Step<Vec<Seen>> {
         let (mut all, mut found) = (Vec::new(), Vec::new());
         for (_, seen) in self.site.watch_together(planned, meanwhile)? {
             found.extend(self.witnessed(&seen, company));
             all.push(seen);
         }
-        Ok((all, found))
+        sound(found)?;
+        Ok(all)
     }
 
     pub(super) fn witnessed(&mut self, seen: &Seen, company: Company) -> Vec<Violation> {
@@ -78,29 +84,24 @@ impl<'a> Office<'a> {
     }
 
     /// The task of a case, as long as it is not over.
-    pub(super) fn unfinished(&self, case: &Case) -> Told<Option<Unfinished>> {
+    pub(super) fn unfinished(&self, case: &Case) -> Step<Option<Unfinished>> {
         let of_case = |one: &Unfinished| one.file.as_deref() == Some(&case.file());
-        Ok(self.site.unfinished()?.map(|all| all.into_iter().find(of_case)))
+        Ok(self.site.unfinished()??.into_iter().find(of_case))
     }
 
     /// The one question of a task that is open.
-    pub(super) fn question(&self, task: &str) -> Told<Option<String>> {
-        let lines = match self.site.lines(&["approvals", "list", "--json"])? {
-            Ok(lines) => lines,
-            Err(violation) => return Ok(Err(violation)),
-        };
+    pub(super) fn question(&self, task: &str) -> Step<Option<String>> {
+        let lines = self.site.lines(&["approvals", "list", "--json"])??;
         let text = |line: &Value, field: &str| line.get(field).and_then(Value::as_str).map(str::to_owned);
         let ours = lines.iter().filter(|line| text(line, "task").as_deref() == Some(task));
-        let ids =
+        let mut ids =
             ours.map(|line| text(line, "id")).collect::<Option<Vec<_>>>().context("the ids of questions")?;
-        match ids.as_slice() {
-            [] => Ok(Ok(None)),
-            [one] => Ok(Ok(Some(one.clone()))),
-            several => {
-                let what = format!("{task} has {} open questions", several.len());
-                Ok(Err(Invariant::OneAnswer.violated(what)))
-            }
+        let first = ids.pop();
+        if !ids.is_empty() {
+            let what = format!("{task} has {} open questions", ids.len() + 1);
+            return Err(Invariant::OneAnswer.violated(what).into());
         }
+        Ok(first)
     }
 
     /// Every question of a task as it is on record, oldest first.
