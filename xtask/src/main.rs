@@ -65,6 +65,12 @@ fn dispatch(args: &[String]) -> anyhow::Result<ExitCode> {
                 Err(unknown) => Ok(help(&unknown)),
             }
         }
+        "crash" | "soak" if rest.first().is_some_and(|mode| mode == "approvals") => {
+            match crash_options(task, &crash::APPROVALS).parse(rest.get(1..).unwrap_or_default()) {
+                Ok(options) => crash::approvals::task(options),
+                Err(unknown) => Ok(help(&unknown)),
+            }
+        }
         "crash" | "soak" => match crash_options(task, &crash::HOUSES).parse(rest) {
             Ok(options) => crash::task(options),
             Err(unknown) => Ok(help(&unknown)),
@@ -100,7 +106,9 @@ fn help_text() -> String {
                             kill the program under load, go on, count\n  \
          crash calls [--kills N] [--seed S] [--store …] [--without GUARD [--expect-caught]] [--log FILE]\n  \
                             the same for calls that change something: no effect twice\n  \
-         soak [--rounds N]  crash for hours, with a log in docs/soak/; `soak calls` for calls\n  \
+         crash approvals [--kills N] [--seed S] [--store …] [--without GUARD [--expect-caught]] [--log FILE]\n  \
+                            the same for calls that a person is asked about: no effect without a yes\n  \
+         soak [--rounds N]  crash for hours, with a log in docs/soak/; `soak calls`, `soak approvals`\n  \
          sim [--seed N] [--seeds K] [--without fence|journal|durability|idempotence] [--trace] [--all] [--strict]\n                     \
          simulated histories; a failure is a seed\n\n\
          suites, with their time budgets:\n{suites}"

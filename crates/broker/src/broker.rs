@@ -177,9 +177,14 @@ impl Broker {
             call,
         };
         if leave.is_some() {
-            made_from.fingerprint = Some(made_from.fingerprint(asker.salt)?);
+            let compared = made_from.fingerprint(asker.salt)?;
+            #[cfg(feature = "mutants")]
+            let compared = crate::mutant::compared(compared, leave);
+            made_from.fingerprint = Some(compared);
         }
         let decision = made_from.decide(spec, vpol.as_ref(), &asker.request.text);
+        #[cfg(feature = "mutants")]
+        let decision = crate::mutant::counted(decision, &made_from);
         let question = match (decision.answer, spec) {
             (Answer::Review, Some(spec)) => {
                 made_from.fingerprint = Some(made_from.fingerprint(asker.salt)?);

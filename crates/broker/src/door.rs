@@ -227,16 +227,13 @@ impl Ruled {
         let Some(leave) = self.leave.as_ref().filter(|leave| leave.unspent().is_some()) else { return };
         let kind = format!("approval.{}", fate.name());
         let layer = self.decision.deciding().map(|word| word.layer).filter(|_| fate == Fate::Void);
-        batch
-            .expect_present::<Approval>("stamp", &leave.stamp)
-            .put(&Approval { stamp: leave.next_stamp(), fate: Some(fate), ..leave.clone() })
-            .audit(Entry {
-                subject: leave.id.to_string(),
-                detail: json!({
-                    "call": row.id, "leave": leave.leave, "fingerprint": self.fingerprint, "layer": layer,
-                }),
-                ..entry(row, &kind, Trust::System, row.timestamp, json!({}))
-            });
+        batch.expect_present::<Approval>("stamp", &leave.stamp).put(&leave.spent(fate)).audit(Entry {
+            subject: leave.id.to_string(),
+            detail: json!({
+                "call": row.id, "leave": leave.leave, "fingerprint": self.fingerprint, "layer": layer,
+            }),
+            ..entry(row, &kind, Trust::System, row.timestamp, json!({}))
+        });
     }
 }
 

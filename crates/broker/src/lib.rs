@@ -79,6 +79,8 @@ mod execute;
 pub mod grant;
 mod kept;
 mod looked;
+#[cfg(feature = "mutants")]
+pub mod mutant;
 pub mod question;
 mod registration;
 mod registry;

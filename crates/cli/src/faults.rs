@@ -24,6 +24,9 @@ fn setting(name: &str) -> Option<String> {
 }
 
 pub(crate) fn hooks() -> Hooks {
+    if let Some(guard) = without::<broker::mutant::Guard>() {
+        guard.take_out();
+    }
     let millis = |name: &str| setting(name)?.parse().ok().map(Duration::from_millis);
     let usual = Pace::default();
     Hooks {
@@ -33,8 +36,13 @@ pub(crate) fn hooks() -> Hooks {
     }
 }
 
+/// The guard to do without, if it is one of these.
+fn without<G: std::str::FromStr>() -> Option<G> {
+    setting("without")?.parse().ok()
+}
+
 fn wrap(store: Arc<dyn Store>) -> Arc<dyn Store> {
-    match setting("without").and_then(|name| name.parse::<Guard>().ok()) {
+    match without::<Guard>() {
         Some(guard) => Arc::new(Mutant::new(store, guard)),
         None => store,
     }

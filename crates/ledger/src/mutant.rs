@@ -36,8 +36,8 @@ pub enum Guard {
     Reservation,
     /// That nothing starts after a halt.
     Halt,
-    /// That a question is answered, and an answer used, as it was seen.
-    Answer,
+    /// That whoever acts on a question acts on it as it was seen.
+    Stamp,
 }
 
 impl Guard {
@@ -48,7 +48,7 @@ impl Guard {
         Self::Idempotence,
         Self::Reservation,
         Self::Halt,
-        Self::Answer,
+        Self::Stamp,
     ];
 
     const fn name(self) -> &'static str {
@@ -59,7 +59,7 @@ impl Guard {
             Self::Idempotence => "idempotence",
             Self::Reservation => "reservation",
             Self::Halt => "halt",
-            Self::Answer => "answer",
+            Self::Stamp => "stamp",
         }
     }
 }
@@ -71,7 +71,7 @@ impl fmt::Display for Guard {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no guard: fence, journal, durability, idempotence, reservation, halt or answer")]
+#[error("`{0}` is no guard: fence, journal, durability, idempotence, reservation, halt or stamp")]
 pub struct NoGuard(String);
 
 impl FromStr for Guard {
@@ -116,7 +116,7 @@ impl Mutant {
             Guard::Halt => weak.expects.retain(
                 |expect| !matches!(expect, Expect::Absent { table, .. } if table.name == Halt::TABLE.name),
             ),
-            Guard::Answer => weak.expects.retain(
+            Guard::Stamp => weak.expects.retain(
                 |expect| !matches!(expect, Expect::Present { table, .. } if table.name == Approval::TABLE.name),
             ),
         }

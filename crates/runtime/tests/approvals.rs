@@ -313,7 +313,7 @@ async fn of_eight_who_answer_at_once_one_is_heard_and_the_others_are_told_who() 
         assert!(problem.what.contains("by owner, terminal"), "{}", problem.what);
     }
     // A store that does not compare lets more than one be heard: this test would notice.
-    let without = Mutant::new(Arc::new(MemoryStore::default()), Guard::Answer);
+    let without = Mutant::new(Arc::new(MemoryStore::default()), Guard::Stamp);
     assert!(at_once(Arc::new(without)).await.0 > 1);
 }
 

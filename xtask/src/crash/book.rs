@@ -82,7 +82,7 @@ impl Book {
     pub(crate) fn add(&mut self, seen: &Seen, sent: &[u64], errand: Option<u64>) -> Vec<Violation> {
         match seen.sort {
             Sort::Ingest => return self.add_acks(seen, sent),
-            Sort::Tick | Sort::Call | Sort::Halt => return Vec::new(),
+            Sort::Tick | Sort::Call | Sort::Halt | Sort::Answer => return Vec::new(),
             Sort::Run | Sort::Resume => {}
         }
         if let Some(errand) = errand.and_then(|number| self.errands.get_mut(&number)) {

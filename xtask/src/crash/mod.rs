@@ -1,10 +1,12 @@
 //! `cargo xtask crash`: the real program under load, killed by SIGKILL at named points and at random moments, gone on with,
-//! and compared with what was counted outside of it. `crash calls` does the same for calls that change something (`calls/`).
+//! and compared with what was counted outside of it. `crash calls` does the same for calls that change something (`calls/`), `crash approvals` for those
+//! that a person is asked about (`approvals/`).
 //!
 //! Start reading at [`Run::go`]; a round is in `round.rs`, what must hold in `verdict.rs`, how a process is watched in `watch.rs`.
 
 mod account;
 mod aim;
+pub(crate) mod approvals;
 mod book;
 pub(crate) mod calls;
 mod house;
@@ -26,7 +28,7 @@ use anyhow::{Context as _, bail};
 
 use self::aim::Coverage;
 use self::house::{House, Stage};
-pub(crate) use self::options::{CALLS, HOUSES, Load, Options};
+pub(crate) use self::options::{APPROVALS, CALLS, HOUSES, Load, Options};
 use self::random::Random;
 use self::report::{Log, Totals};
 use self::store::{Server, Stores};
@@ -63,8 +65,8 @@ pub(crate) fn suite(job: &Job) -> anyhow::Result<Ran> {
             bail!("nobody noticed that the {guard} was missing in {MUTANT_ROUNDS} rounds");
         }
     }
-    let calls = calls::suite(job)?;
-    let note = format!("{} rounds, {} processes; {calls}", totals.rounds, totals.processes);
+    let (calls, approvals) = (calls::suite(job)?, approvals::suite(job)?);
+    let note = format!("{} rounds, {} processes; {calls}; {approvals}", totals.rounds, totals.processes);
     Ok(Ran { tests: None, note })
 }
 

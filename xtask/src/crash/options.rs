@@ -1,4 +1,4 @@
-//! The command line of `crash`, `crash calls` and `soak`.
+//! The command line of `crash`, `crash calls`, `crash approvals` and `soak`.
 
 use std::path::PathBuf;
 
@@ -34,6 +34,15 @@ pub(crate) static CALLS: Load = Load {
     soak: 1_000,
     log: "docs/soak/calls.md",
     guards: &["journal", "reservation", "fence", "halt"],
+};
+
+pub(crate) static APPROVALS: Load = Load {
+    command: "crash approvals",
+    flag: "--kills",
+    usual: 40,
+    soak: 1_000,
+    log: "docs/soak/approvals.md",
+    guards: &["fence", "stamp", "fingerprint", "reauthorisation"],
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,6 +171,18 @@ mod tests {
         assert_eq!(options.command(255), again);
         for wrong in ["--kills", "--kills 0", "--rounds 3", "--without durability", "fast"] {
             assert!(parse(&CALLS, wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn and_those_of_approvals() {
+        let options = parse(&APPROVALS, "--kills 7 --without fingerprint --expect-caught").unwrap();
+        let expected = Options { amount: 7, ..Options::mutant(&APPROVALS, "fingerprint") };
+        assert_eq!(options, expected);
+        let again = "cargo xtask crash approvals --kills 7 --seed 0x1 --store both --without fingerprint";
+        assert_eq!(options.command(1), again);
+        for wrong in ["--kills 0", "--rounds 3", "--without journal", "--without halt"] {
+            assert!(parse(&APPROVALS, wrong).is_err(), "{wrong}");
         }
     }
 }

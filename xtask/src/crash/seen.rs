@@ -11,6 +11,8 @@ pub(crate) enum Sort {
     Tick,
     Call,
     Halt,
+    /// A word about a question.
+    Answer,
 }
 
 /// A moment that the program told of on its socket.
@@ -106,6 +108,7 @@ impl fmt::Display for Sort {
             Self::Tick => "tick",
             Self::Call => "call",
             Self::Halt => "halt",
+            Self::Answer => "answer",
         })
     }
 }

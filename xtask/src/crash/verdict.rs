@@ -19,6 +19,8 @@ pub(crate) enum Invariant {
     Reported,
     Budget,
     Halted,
+    Approved,
+    OneAnswer,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +55,8 @@ impl Invariant {
             Self::Reported => "reported",
             Self::Budget => "budget",
             Self::Halted => "halted",
+            Self::Approved => "approved",
+            Self::OneAnswer => "one answer",
         }
     }
 }

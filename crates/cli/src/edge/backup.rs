@@ -9,6 +9,7 @@ use std::sync::Arc;
 use domain::probe::{Point, Silent};
 use domain::{Digest, Time, canonical};
 use ledger::chain::Fault;
+use ledger::records::Approval;
 use ledger::{Ledger, Seal, Store as _, Verification};
 use ledger_sql::{Hold, PostgresStore, SqliteStore, Tally};
 use runtime::keeping::{Backup, Count, FORMAT, How, KeptBackup, Manifest, Occasion, Tip};
@@ -46,6 +47,8 @@ pub(super) struct Examined {
     pub(super) lost: Option<String>,
     /// What is wrong with the audit in it.
     pub(super) fault: Option<String>,
+    /// Yeses in it that no call had used then.
+    pub(super) unspent: Vec<Approval>,
 }
 
 /// A line of the list of backups.
@@ -233,6 +236,7 @@ impl OsHost {
         let ledger = Ledger::start(Arc::<SqliteStore>::clone(&store) as _, seal, Arc::new(Silent));
         let verification = ledger.verify_audit().await?;
         let fault = first_fault(&verification);
+        let unspent = ledger.unspent_approvals().await?;
         drop(ledger);
         store.close().await;
         let after = SqliteStore::tally(&database).await?;
@@ -242,6 +246,7 @@ impl OsHost {
             counted,
             lost: before.lost_in(&after),
             fault,
+            unspent,
         })
     }
 

@@ -22,6 +22,7 @@ mod sql;
 #[path = "../bad_input/world.rs"]
 mod world;
 
+mod approved;
 mod backups;
 mod disks;
 #[cfg(feature = "faults")]

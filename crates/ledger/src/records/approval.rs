@@ -94,6 +94,12 @@ impl Approval {
         self.status.is_open() && now < self.timeout_at
     }
 
+    /// It counts for nothing any more, for this reason.
+    #[must_use]
+    pub fn spent(&self, fate: Fate) -> Self {
+        Self { stamp: self.next_stamp(), fate: Some(fate), ..self.clone() }
+    }
+
     /// The call that may run with it, if it was not used yet.
     #[must_use]
     pub fn unspent(&self) -> Option<Digest> {

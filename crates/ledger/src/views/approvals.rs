@@ -22,6 +22,18 @@ impl Ledger {
         self.select(Select::any_of("status", &open).ascending("timeout_at")).await
     }
 
+    /// Every yes that no call has used yet.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn unspent_approvals(&self) -> Result<Vec<Approval>, StoreError> {
+        let leave = [Status::Approved, Status::Modified];
+        let mut approvals: Vec<Approval> =
+            self.select(Select::any_of("status", &leave).ascending("created_at")).await?;
+        approvals.retain(|approval| approval.unspent().is_some());
+        Ok(approvals)
+    }
+
     /// Every question that one task has asked, oldest first.
     ///
     /// # Errors

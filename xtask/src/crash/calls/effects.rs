@@ -11,23 +11,23 @@ use self::kernel::Watched;
 const UNFINISHED: &str = ".regent-";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
+pub(in crate::crash) enum Change {
     /// Something stands under this name that did not before: moved there, or linked.
     Placed,
     Deleted,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Effect {
-    pub(super) name: String,
-    pub(super) change: Change,
+pub(in crate::crash) struct Effect {
+    pub(in crate::crash) name: String,
+    pub(in crate::crash) change: Change,
     /// When it was heard of; never before it happened.
-    pub(super) at: Instant,
+    pub(in crate::crash) at: Instant,
 }
 
 /// The effects in one folder, as far as they were read.
 #[derive(Debug)]
-pub(super) struct Effects(Mutex<Book>);
+pub(in crate::crash) struct Effects(Mutex<Book>);
 
 #[derive(Debug)]
 struct Book {
@@ -36,7 +36,7 @@ struct Book {
 }
 
 impl Effects {
-    pub(super) fn of(folder: &Path) -> anyhow::Result<Self> {
+    pub(in crate::crash) fn of(folder: &Path) -> anyhow::Result<Self> {
         Ok(Self(Mutex::new(Book { folder: Watched::begin(folder)?, seen: Vec::new() })))
     }
 
@@ -49,13 +49,13 @@ impl Effects {
         Ok(())
     }
 
-    pub(super) fn all(&self) -> anyhow::Result<Vec<Effect>> {
+    pub(in crate::crash) fn all(&self) -> anyhow::Result<Vec<Effect>> {
         self.read()?;
         Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).seen.clone())
     }
 
     /// What happened to this file so far was our own doing.
-    pub(super) fn forget(&self, name: &str) -> anyhow::Result<()> {
+    pub(in crate::crash) fn forget(&self, name: &str) -> anyhow::Result<()> {
         self.read()?;
         self.0.lock().unwrap_or_else(PoisonError::into_inner).seen.retain(|effect| effect.name != name);
         Ok(())

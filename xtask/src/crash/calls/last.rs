@@ -50,7 +50,7 @@ impl Site<'_> {
 }
 
 /// Whoever comes waits for the others, but not for ever: one of them may have ended before.
-struct Meeting {
+pub(in crate::crash) struct Meeting {
     missing: Mutex<usize>,
     complete: Condvar,
 }
@@ -58,11 +58,11 @@ struct Meeting {
 impl Meeting {
     const PATIENCE: Duration = Duration::from_secs(3);
 
-    fn of(expected: usize) -> Self {
+    pub(in crate::crash) fn of(expected: usize) -> Self {
         Self { missing: Mutex::new(expected), complete: Condvar::new() }
     }
 
-    fn join(&self) -> anyhow::Result<()> {
+    pub(in crate::crash) fn join(&self) -> anyhow::Result<()> {
         let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         *missing = missing.saturating_sub(1);
         self.complete.notify_all();

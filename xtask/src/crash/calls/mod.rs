@@ -6,13 +6,13 @@
 
 mod check;
 mod deed;
-mod effects;
+pub(super) mod effects;
 mod halted;
 mod killed;
-mod last;
+pub(super) mod last;
 mod report;
-mod site;
-mod verdict;
+pub(super) mod site;
+pub(super) mod verdict;
 
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};

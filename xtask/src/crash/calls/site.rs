@@ -32,44 +32,46 @@ const STARTED: Duration = Duration::from_millis(12);
 const LATEST: Duration = Duration::from_millis(150);
 
 #[derive(Debug)]
-pub(super) struct Site<'a> {
-    pub(super) stage: &'a Stage,
-    pub(super) server: Option<&'a Server>,
-    pub(super) folder: tempfile::TempDir,
-    pub(super) environment: Vec<(String, String)>,
+pub(in crate::crash) struct Site<'a> {
+    pub(in crate::crash) stage: &'a Stage,
+    pub(in crate::crash) server: Option<&'a Server>,
+    pub(in crate::crash) folder: tempfile::TempDir,
+    pub(in crate::crash) environment: Vec<(String, String)>,
     /// Calls per day.
     pub(super) limit: u64,
     pub(super) standing: Standing,
-    pub(super) effects: Effects,
+    pub(in crate::crash) effects: Effects,
     pub(super) deeds: Vec<Deed>,
     /// What was seen in this round, for whoever wants to know more.
-    pub(super) trace: Vec<Seen>,
+    pub(in crate::crash) trace: Vec<Seen>,
     sockets: AtomicU64,
 }
 
 /// One process to be, and the place of the call in `deeds` that it is for.
 #[derive(Debug)]
-pub(super) struct Planned {
-    pub(super) sort: Sort,
-    pub(super) args: Vec<String>,
-    pub(super) deed: Option<usize>,
-    pub(super) lease: Option<u64>,
-    pub(super) fate: Fate,
+pub(in crate::crash) struct Planned {
+    pub(in crate::crash) sort: Sort,
+    pub(in crate::crash) args: Vec<String>,
+    pub(in crate::crash) deed: Option<usize>,
+    pub(in crate::crash) lease: Option<u64>,
+    pub(in crate::crash) fate: Fate,
 }
 
 /// What is done while a process is held, by whichever.
-pub(super) type Meanwhile<'a> = &'a (dyn Fn() -> anyhow::Result<()> + Sync);
+pub(in crate::crash) type Meanwhile<'a> = &'a (dyn Fn() -> anyhow::Result<()> + Sync);
 
 /// A task that is not over, and the file that its call is about.
 #[derive(Debug)]
-pub(super) struct Unfinished {
-    pub(super) task: String,
-    pub(super) file: Option<String>,
+pub(in crate::crash) struct Unfinished {
+    pub(in crate::crash) task: String,
+    pub(in crate::crash) file: Option<String>,
+    /// Whether it only waits for a person.
+    pub(in crate::crash) waits: bool,
 }
 
 impl<'a> Site<'a> {
     /// A house that was made already: what is killed here are calls.
-    pub(super) fn new(
+    pub(in crate::crash) fn new(
         stage: &'a Stage,
         server: Option<&'a Server>,
         beside: &std::path::Path,
@@ -102,7 +104,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    pub(super) fn workspace(&self) -> PathBuf {
+    pub(in crate::crash) fn workspace(&self) -> PathBuf {
         self.folder.path().join("workspace")
     }
 
@@ -127,16 +129,17 @@ impl<'a> Site<'a> {
         Ok(Planned { sort: Sort::Call, args, deed: Some(deed), lease: None, fate })
     }
 
-    pub(super) fn resume(task: &str, fate: Fate) -> Planned {
+    pub(in crate::crash) fn resume(task: &str, fate: Fate) -> Planned {
         let args = vec!["resume".to_owned(), task.to_owned()];
         Planned { sort: Sort::Resume, args, deed: None, lease: None, fate }
     }
 
-    pub(super) fn draw(&self, sort: Sort, random: &mut Random) -> Fate {
+    pub(in crate::crash) fn draw(&self, sort: Sort, random: &mut Random) -> Fate {
         let drawn = self.stage.coverage.lock().unwrap_or_else(PoisonError::into_inner).draw(sort, random);
         // A program that starts is killed elsewhere; what matters here lies around the call.
         match drawn {
-            Fate::Moment(_) if random.chance(DURING_PERCENT) => {
+            // Whoever answers calls nothing.
+            Fate::Moment(_) if sort != Sort::Answer && random.chance(DURING_PERCENT) => {
                 Fate::After(random.moment(Duration::ZERO, DURING))
             }
             Fate::Moment(_) => Fate::Moment(random.moment(STARTED, LATEST)),
@@ -151,9 +154,21 @@ impl<'a> Site<'a> {
         company: Company,
         meanwhile: Meanwhile<'_>,
     ) -> anyhow::Result<Vec<Violation>> {
-        let site = &*self;
+        let mut found = Vec::new();
+        for (deed, seen) in self.watch_together(planned, meanwhile)? {
+            found.extend(self.judge(deed, seen, company));
+        }
+        Ok(found)
+    }
+
+    /// The same without a judgement, in the order that was given.
+    pub(in crate::crash) fn watch_together(
+        &self,
+        planned: Vec<Planned>,
+        meanwhile: Meanwhile<'_>,
+    ) -> anyhow::Result<Vec<(Option<usize>, Seen)>> {
         let ended: Vec<anyhow::Result<(Option<usize>, Seen)>> = std::thread::scope(|scope| {
-            let start = |planned: Planned| scope.spawn(move || site.watch(planned, meanwhile));
+            let start = |planned: Planned| scope.spawn(move || self.watch(planned, meanwhile));
             let watchers: Vec<_> = planned.into_iter().map(start).collect();
             let join = |watcher: std::thread::ScopedJoinHandle<'_, _>| {
                 watcher.join().unwrap_or_else(|_| bail!("a watcher panicked"))
@@ -161,15 +176,10 @@ impl<'a> Site<'a> {
             watchers.into_iter().map(join).collect()
         });
         interrupt::check()?;
-        let mut found = Vec::new();
-        for one in ended {
-            let (deed, seen) = one?;
-            found.extend(self.judge(deed, seen, company));
-        }
-        Ok(found)
+        ended.into_iter().collect()
     }
 
-    pub(super) fn watch(
+    pub(in crate::crash) fn watch(
         &self,
         planned: Planned,
         meanwhile: Meanwhile<'_>,
@@ -202,14 +212,14 @@ impl<'a> Site<'a> {
         found
     }
 
-    pub(super) fn ask(&self, args: &[&str]) -> anyhow::Result<(End, String, String)> {
+    pub(in crate::crash) fn ask(&self, args: &[&str]) -> anyhow::Result<(End, String, String)> {
         let mut command = Command::new(&self.stage.program);
         command.args(args).current_dir(self.workspace()).env_clear().envs(self.environment.iter().cloned());
         ask(command)
     }
 
     /// Lines of JSON from a command that must succeed; that it does not is a finding, not an error of ours.
-    pub(super) fn lines(&self, args: &[&str]) -> anyhow::Result<Result<Vec<Value>, Violation>> {
+    pub(in crate::crash) fn lines(&self, args: &[&str]) -> anyhow::Result<Result<Vec<Value>, Violation>> {
         let (end, stdout, stderr) = self.ask(args)?;
         if end != End::Exit(0) {
             let what = format!("`regent {}` ended with {end:?}: {}", args.join(" "), stderr.trim_end());
@@ -220,7 +230,7 @@ impl<'a> Site<'a> {
     }
 
     /// What `regent status` says is not over; or that it cannot say.
-    pub(super) fn unfinished(&self) -> anyhow::Result<Result<Vec<Unfinished>, Violation>> {
+    pub(in crate::crash) fn unfinished(&self) -> anyhow::Result<Result<Vec<Unfinished>, Violation>> {
         let lines = match self.lines(&["status", "--json"])? {
             Ok(lines) => lines,
             Err(violation) => return Ok(Err(violation)),
@@ -232,7 +242,8 @@ impl<'a> Site<'a> {
         let tasks = status.get("unfinished").and_then(Value::as_array).context("`unfinished`")?;
         let one = |line: &Value| {
             let task = line.get("task").and_then(Value::as_str)?.to_owned();
-            Some(Unfinished { task, file: file_of(line) })
+            let waits = line.get("status").and_then(Value::as_str) == Some("waiting");
+            Some(Unfinished { task, file: file_of(line), waits })
         };
         Ok(Ok(tasks.iter().map(one).collect::<Option<_>>().context("tasks")?))
     }

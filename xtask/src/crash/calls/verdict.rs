@@ -5,7 +5,7 @@ use super::super::verdict::{Company, Invariant, Violation};
 use super::deed::Deed;
 
 /// What whoever asks is told where nobody knows.
-pub(super) const NOBODY_KNOWS: &str = "it may have run, and it is not tried again";
+pub(in crate::crash) const NOBODY_KNOWS: &str = "it may have run, and it is not tried again";
 
 /// What may be in the way of a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
