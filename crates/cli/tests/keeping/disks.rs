@@ -4,23 +4,24 @@ use crate::mount::Disk;
 use crate::old::settle_in;
 use crate::world::{REQUEST, World, is_root};
 
-const KILOBYTES: std::ops::Range<usize> = 280..2600;
-const STEP: usize = 60;
-/// The old house alone fits into this.
-const LEAST_FAILURES: usize = 6;
+/// How much larger each disk is than the one before, which begins with no room beside the house.
+const STEP: u64 = 60;
+const MOST_DISKS: u64 = 40;
+const LEAST_FAILURES: u64 = 6;
 
 /// Tries a command on ever larger disks until there is room for it; after each failure the house is as it was.
 fn fill(prepare: impl Fn(&World) -> Vec<String>) {
     if !is_root("mount a disk") {
         return;
     }
-    for (failures, size) in KILOBYTES.step_by(STEP).enumerate() {
+    for failures in 0..MOST_DISKS {
         let mut world = World::new();
         let disk = Disk::mount(world.folder(), "64m");
         world.home = disk.path().join("house");
         settle_in(&world);
         let args = prepare(&world);
         let before = std::fs::read(world.database()).expect("database");
+        let size = disk.used_kilobytes() + failures * STEP;
         disk.remount(&format!("size={size}k"));
         let outcome = world.regent(&args).run();
         if outcome.exit == Some(0) {

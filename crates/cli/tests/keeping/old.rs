@@ -8,6 +8,9 @@ use serde_json::Value;
 use crate::sql::Database;
 use crate::world::World;
 
+/// What an old house is brought forward to.
+pub(crate) const SCHEMA: i64 = ledger_sql::SqliteStore::known_schema();
+
 /// What that house says it holds.
 pub(crate) const ENTRIES: u64 = 21;
 

@@ -1,7 +1,7 @@
 //! Upgrades cannot hurt.
 
 use crate::mount::Disk;
-use crate::old::{ENTRIES, audit, entries_of, kept, leftovers, old_house, settle_in};
+use crate::old::{ENTRIES, SCHEMA, audit, entries_of, kept, leftovers, old_house, settle_in};
 use crate::process::Running;
 use crate::world::{ANSWER, REQUEST, World, is_root};
 
@@ -15,7 +15,8 @@ fn a_check_says_what_would_happen_and_changes_nothing() {
     let before = database(&world);
     for args in [["upgrade", "--check"], ["upgrade", "--dry-run"]] {
         let said = world.regent(&args).run().succeeds();
-        let expected = "schema 1 → 4, 125 rows in 17 tables, chain verified; nothing was changed\n";
+        let expected =
+            format!("schema 1 → {SCHEMA}, 125 rows in 17 tables, chain verified; nothing was changed\n");
         assert_eq!(said.stdout, expected, "{said}");
         assert!(database(&world) == before, "not a byte may change");
         assert!(kept(&world).is_empty() && leftovers(&world).is_empty());
@@ -30,7 +31,7 @@ fn the_first_command_upgrades_and_keeps_the_house_as_it_was() {
     let world = old_house();
     let run = world.regent(&["run", REQUEST]).run().succeeds();
     assert!(run.stdout.starts_with(ANSWER), "{run}");
-    assert!(run.stderr.contains("upgraded: schema 1 → 4"), "{run}");
+    assert!(run.stderr.contains(&format!("upgraded: schema 1 → {SCHEMA}")), "{run}");
     let entries = audit(&world);
     let upgraded = entries_of(&entries, "house.upgraded");
     assert_eq!(upgraded.len(), 1);
@@ -48,7 +49,7 @@ fn the_first_command_upgrades_and_keeps_the_house_as_it_was() {
     world.regent(&["restore", "--dry-run", folder]).run().succeeds();
 
     let nothing = world.regent(&["upgrade"]).run().succeeds();
-    assert_eq!(nothing.stdout, "schema 4: nothing to do\n", "{nothing}");
+    assert_eq!(nothing.stdout, format!("schema {SCHEMA}: nothing to do\n"), "{nothing}");
 }
 
 /// Two owners cannot be brought forward: the new schema has one at the most.

@@ -322,12 +322,13 @@ proptest! {
         let mut other = with.clone();
         other.grants[0].terms.pins.insert("zzz".into(), "*".into());
         prop_assert_eq!(other.decide(), without);
-        // With grants, too, a stricter fact never allows more.
+        // With grants, too, a stricter fact never allows more. Other arguments are another call, which may be granted.
         let (before, dice) = (decision.answer, &mut Dice(dice.iter()));
         for (name, tighten) in TIGHTENINGS {
             let mut tightened = with.clone();
             tighten(&mut tightened, dice);
-            prop_assert!(before <= tightened.decide().answer, "{}: {:#?}", name, tightened);
+            let same = tightened.call.args == with.call.args;
+            prop_assert!(!same || before <= tightened.decide().answer, "{}: {:#?}", name, tightened);
         }
     }
 
