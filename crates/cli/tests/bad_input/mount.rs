@@ -20,12 +20,6 @@ impl Disk {
         &self.path
     }
 
-    /// How much is on it.
-    pub(crate) fn used_kilobytes(&self) -> u64 {
-        let disk = nix::sys::statvfs::statvfs(&self.path).expect("a disk");
-        ((disk.blocks() - disk.blocks_free()) * disk.fragment_size()).div_ceil(1024)
-    }
-
     pub(crate) fn remount(&self, options: &str) {
         system("mount", &["-o", &format!("remount,{options}")], &self.path);
     }

@@ -21,7 +21,7 @@ fn fill(prepare: impl Fn(&World) -> Vec<String>) {
         settle_in(&world);
         let args = prepare(&world);
         let before = std::fs::read(world.database()).expect("database");
-        let size = disk.used_kilobytes() + failures * STEP;
+        let size = used_kilobytes(disk.path()) + failures * STEP;
         disk.remount(&format!("size={size}k"));
         let outcome = world.regent(&args).run();
         if outcome.exit == Some(0) {
@@ -38,6 +38,12 @@ fn fill(prepare: impl Fn(&World) -> Vec<String>) {
         world.regent(&["audit", "verify"]).run().succeeds();
     }
     panic!("no disk was large enough");
+}
+
+/// How much is on a disk.
+fn used_kilobytes(disk: &std::path::Path) -> u64 {
+    let disk = nix::sys::statvfs::statvfs(disk).expect("a disk");
+    ((disk.blocks() - disk.blocks_free()) * disk.fragment_size()).div_ceil(1024)
 }
 
 #[test]

@@ -1,17 +1,17 @@
 //! What waits for a person, and what they say about it.
 
+mod view;
+
 use std::sync::Arc;
 
 use broker::question::{Question, Typed};
-use broker::{Decided, MadeFrom, ToolSpec};
-use domain::approval::{Fate, Lasting, Status};
+use broker::{Decided, MadeFrom};
+use domain::approval::{Lasting, Status};
 use domain::call::Chooser;
-use domain::id::{ApprovalId, CallId, GrantId, TaskId};
-use domain::limits::COVERAGE;
+use domain::id::{ApprovalId, TaskId};
 use domain::{Digest, Time, canonical};
 use ledger::records::{Approval, ApprovalCode, Blob, Salt};
 use ledger::{Batch, CommitError, Found, Refusal};
-use policy::vpol::Vpol;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -21,41 +21,7 @@ use crate::pipeline::{self, Desk};
 use crate::problem::{Code, Problem};
 use crate::toolbox::Toolbox;
 
-/// One question, as it stands.
-#[derive(Clone, Debug, Serialize)]
-pub struct ApprovalView {
-    pub id: ApprovalId,
-    pub short: String,
-    pub task: TaskId,
-    pub task_short: String,
-    pub call: CallId,
-    pub status: Status,
-    pub fate: Option<Fate>,
-    /// Who is to answer.
-    pub authority: String,
-    pub created_at: Time,
-    pub timeout_at: Time,
-    pub resolved_at: Option<Time>,
-    pub resolved_by: Option<String>,
-    pub resolved_via: Option<String>,
-    /// The reason that was given with the answer.
-    pub said: Option<String>,
-    /// What was asked; nothing if it was erased.
-    pub question: Option<Question>,
-    /// Alike questions have the same.
-    pub shape: Digest,
-    pub grant: Option<GrantId>,
-    /// What the grant that could be given would have covered.
-    pub coverage: Option<Coverage>,
-    /// Whether a process that lives is at the task, and goes on by itself.
-    pub attended: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Coverage {
-    pub covered: u64,
-    pub of: u64,
-}
+pub use view::{ApprovalView, Coverage};
 
 /// What somebody does with a question.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,7 +76,7 @@ impl App {
     pub async fn approval(&self, id: &str) -> Result<ApprovalView, Problem> {
         let desk = self.desk().await?;
         let asked = approve::expired(&desk, self.asked(id).await?).await?;
-        self.view(&desk, asked).await
+        self.whole_view(&desk, asked).await
     }
 
     /// The open questions of one task, oldest first.
@@ -299,66 +265,6 @@ impl App {
         Ok(Problem::new(Code::ANSWERED, what)
             .safe("nothing was done")
             .remedy(format!("regent approvals show {short}")))
-    }
-
-    async fn view(&self, desk: &Desk, asked: Approval) -> Result<ApprovalView, Problem> {
-        let question = pipeline::question(&desk.ledger, &asked).await?;
-        let offer = question.as_ref().and_then(|question| question.offer.as_ref());
-        let coverage = match offer {
-            Some(terms) if asked.status.is_open() => Some(self.coverage(desk, &asked, terms).await?),
-            _ => None,
-        };
-        let said = match (&asked.answer, asked.status) {
-            (Some(said), Status::Rejected) => desk.ledger.text(said).await?,
-            _ => None,
-        };
-        Ok(ApprovalView {
-            short: self.short(asked.id).await?,
-            task_short: self.short(asked.task_id).await?,
-            attended: self.is_driven(desk, asked.task_id).await?,
-            id: asked.id,
-            task: asked.task_id,
-            call: asked.call_id,
-            status: asked.status,
-            fate: asked.fate,
-            authority: asked.authority,
-            created_at: asked.created_at,
-            timeout_at: asked.timeout_at,
-            resolved_at: asked.resolved_at,
-            resolved_by: asked.resolved_by,
-            resolved_via: asked.resolved_via,
-            said,
-            question,
-            shape: asked.shape,
-            grant: asked.grant_id,
-            coverage,
-        })
-    }
-
-    /// What a grant would have covered of the last questions: each of them is decided again, as it was then, with the grant.
-    async fn coverage(
-        &self,
-        desk: &Desk,
-        asked: &Approval,
-        terms: &broker::grant::Terms,
-    ) -> Result<Coverage, Problem> {
-        let mut coverage = Coverage { covered: 0, of: 0 };
-        let last = desk.ledger.last_approvals(COVERAGE + 1).await?;
-        for before in last.iter().filter(|before| before.id != asked.id).take(COVERAGE as usize) {
-            coverage.of += 1;
-            let Some(question) = pipeline::question(&desk.ledger, before).await? else { continue };
-            let Ok((request, made_from)) = self.made_from(desk, question.decision).await else { continue };
-            let spec = match made_from.tool {
-                Some(tool) => desk.ledger.body(&tool).await?,
-                None => None,
-            };
-            let spec = spec.and_then(|spec| serde_json::from_slice::<ToolSpec>(&spec).ok());
-            let vpol = made_from.vpol.and_then(Vpol::by_id);
-            let granted = made_from.granted(GrantId::from_bits(0), terms.clone());
-            let decision = granted.decide(spec.as_ref(), vpol.as_ref(), &request);
-            coverage.covered += u64::from(decision.answer == broker::Answer::Execute);
-        }
-        Ok(coverage)
     }
 }
 

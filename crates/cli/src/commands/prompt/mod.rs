@@ -111,7 +111,13 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
     }
 
     /// Puts one question, or several that are alike, until they are answered, put off or not open any more.
-    async fn put(&mut self, group: Vec<ApprovalView>) {
+    async fn put(&mut self, mut group: Vec<ApprovalView>) {
+        for view in &mut group {
+            // With what its offer would have covered.
+            if let Ok(whole) = self.desk.look(&view.id.to_string()).await {
+                *view = whole;
+            }
+        }
         self.terminal.ring();
         self.show(&group, Fold::Folded("v shows all"));
         loop {

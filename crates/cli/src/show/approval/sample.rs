@@ -72,6 +72,7 @@ pub(crate) fn view(question: Question) -> ApprovalView {
         resolved_by: None,
         resolved_via: None,
         said: None,
+        changed: None,
         question: Some(question),
         shape: Digest::of(b"shape"),
         grant: None,
