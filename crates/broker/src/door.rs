@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use domain::approval::Fate;
+use domain::approval::{Fate, Status};
 use domain::call::{Call, Failure};
 use domain::canonical::{self, NotCanonical};
 use domain::change::Change;
@@ -124,8 +124,11 @@ impl Ruled {
             duration_ms: None,
             timestamp: now,
             artifacts: None,
-            // A person's yes is a good sign; what comes of the call is another.
-            alignment_rating: self.leave.as_ref().filter(|_| started).and_then(|_| Ratio::new(1.0).ok()),
+            // A person's yes is a good sign; what comes of the call is another. Whoever wrote something else said neither.
+            alignment_rating: self
+                .answered()
+                .filter(|leave| started && leave.status == Status::Approved)
+                .and_then(|_| Ratio::new(1.0).ok()),
             reserved: started.then(|| self.reservation.kept()).flatten(),
             change: self.keeps.last().map(|change| change.hash),
         };
@@ -135,6 +138,11 @@ impl Ruled {
         });
         let entry = entry(&row, &format!("call.{}", status.name()), context.trust, now, detail);
         (row, entry)
+    }
+
+    /// The answer that was brought along, if it is for this very call.
+    fn answered(&self) -> Option<&Approval> {
+        self.leave.as_ref().filter(|leave| leave.unspent().is_some() && leave.unspent() == self.fingerprint)
     }
 
     #[must_use]
@@ -185,7 +193,9 @@ impl Prepared {
             batch.put(kept);
         }
         ruled.enter(&row, entry, batch);
-        ruled.spend_leave(Fate::Used, &row, batch);
+        // What runs for another reason does not use a yes to something else.
+        let fate = if ruled.answered().is_some() { Fate::Used } else { Fate::Void };
+        ruled.spend_leave(fate, &row, batch);
         if let Some(grant) = ruled.decision.grant {
             use_grant(grant, &row, batch);
         }

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use domain::call::{Call, ToolId};
-use domain::canonical;
 use domain::id::GrantId;
+use domain::{Digest, canonical};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -18,6 +18,8 @@ use crate::tool::ToolSpec;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
     pub tool: ToolId,
+    /// What the tool was when it was granted: another one of the same name is not meant.
+    pub nature: Digest,
     /// Whose chains: as a principal prints itself.
     pub principal: String,
     /// A glob over agents.
@@ -69,6 +71,7 @@ impl Terms {
     /// How much this grant is worth for a call; nothing if it does not cover it.
     pub(crate) fn worth(&self, call: &Call, tool: &ToolSpec, caller: Caller<'_>) -> Option<Enough> {
         let for_them = self.tool == call.tool
+            && self.nature == tool.nature()
             && self.principal == caller.principal
             && matches(&self.agent, caller.agent)
             && self.session.as_deref().is_none_or(|session| session == caller.session);

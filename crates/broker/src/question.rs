@@ -149,10 +149,25 @@ impl Typed {
     const END: usize = 12;
 
     pub(crate) fn of(sink: &Sink) -> Self {
-        let after = sink.value.rsplit_once('@').map_or(sink.value.as_str(), |(_, after)| after);
-        let long = after.chars().count() > Self::LONGEST;
-        let skipped = if long { after.chars().count() - Self::END } else { 0 };
-        Self { sink: sink.name.clone(), expected: after.chars().skip(skipped).collect() }
+        let part = Self::what_decides(&sink.value);
+        let long = part.chars().count() > Self::LONGEST;
+        let skipped = if long { part.chars().count() - Self::END } else { 0 };
+        Self { sink: sink.name.clone(), expected: part.chars().skip(skipped).collect() }
+    }
+
+    /// Where a value leads: the host of an address that is one, and the whole of anything else. An `@` further on is
+    /// somebody's text.
+    fn what_decides(value: &str) -> &str {
+        if let Some((_, rest)) = value.split_once("://") {
+            let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
+            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+            return if host.is_empty() { value } else { host };
+        }
+        let address = |c: char| c.is_alphanumeric() || "@._+-".contains(c);
+        match value.split_once('@') {
+            Some((_, host)) if !host.is_empty() && !host.contains('@') && value.chars().all(address) => host,
+            _ => value,
+        }
     }
 }
 
@@ -209,10 +224,11 @@ fn offer(
         folder.map_or_else(|| sink.value.clone(), |(folder, _)| format!("{folder}/*"))
     };
     let pins: BTreeMap<String, String> = sinks.iter().map(|sink| (sink.name.clone(), pin(sink))).collect();
-    // A star that somebody else wrote is not a pattern of ours.
-    let wild = sinks.iter().any(|sink| sink.value.contains('*'));
+    // A star that somebody else wrote is not a pattern of ours, and a grant that names no value would be for all calls.
+    let wild = pins.is_empty() || sinks.iter().any(|sink| sink.value.contains('*'));
     let terms = Terms {
         tool: facts.call.tool.clone(),
+        nature: tool.nature(),
         principal: facts.principal.to_string(),
         agent: facts.agent.clone(),
         session: None,
@@ -234,6 +250,32 @@ fn skeleton(value: &Value) -> Value {
         Value::Array(items) => items.first().map_or_else(|| json!([]), |first| json!([skeleton(first)])),
         Value::Object(fields) => {
             Value::Object(fields.iter().map(|(name, field)| (name.clone(), skeleton(field))).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NamedBy, Sink, Typed};
+
+    /// Nobody types a harmless end that somebody else has put there.
+    #[test]
+    fn what_is_typed_is_what_decides() {
+        let table = [
+            ("billing@aurora.example", "aurora.example"),
+            ("https://evil.example/c?x=@aurora.example", "evil.example"),
+            ("https://aurora.example@evil.example/pay", "evil.example"),
+            ("https://evil.example\\@aurora.example", "evil.example"),
+            ("a@evil.example,lea@home.example", "a@evil.example,lea@home.example"),
+            ("Lea <lea@home.example>", "Lea <lea@home.example>"),
+            ("lea@", "lea@"),
+            ("://", "://"),
+            ("notes/today.md", "notes/today.md"),
+            (&"a".repeat(50), "aaaaaaaaaaaa"),
+        ];
+        for (value, expected) in table {
+            let sink = Sink { name: "to".into(), value: value.into(), named_by: NamedBy::Model };
+            assert_eq!(Typed::of(&sink).expected, expected, "{value}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::{Call, ToolId};
-use domain::{Tier, Trust};
+use domain::{Digest, Tier, Trust, canonical};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -187,6 +187,19 @@ pub struct ToolSpec {
     /// What a result may have at the most.
     #[serde(default = "defaults::output_bytes")]
     pub output_bytes: usize,
+}
+
+impl ToolSpec {
+    /// What it is and can do, whatever it is called, however it is described and however much it is watched.
+    #[must_use]
+    pub fn nature(&self) -> Digest {
+        let nature = serde_json::json!({
+            "handler": self.handler_type, "config": self.handler_config, "tier": self.tier, "reach": self.reach,
+            "sinks": self.sinks, "data": self.data_class,
+        });
+        // A configuration without a canonical form is like no other, and what was granted for it holds for none.
+        canonical::bytes(&nature).map_or(Digest::ZERO, |bytes| Digest::of(&bytes))
+    }
 }
 
 pub(crate) mod defaults {

@@ -18,12 +18,12 @@ use clap::error::ErrorKind;
 use domain::IdSource;
 use domain::probe::Probe;
 use ledger::Store;
-use runtime::settings::{Layers, Settings};
+use runtime::settings::Settings;
 use runtime::{App, Code, House, Pace, Parts, Problem};
 
 use args::{Args, Color, Global};
 use commands::Trouble;
-use edge::{OsHost, OsIds, Seat, Surroundings, SystemClock};
+use edge::{OsHost, OsIds, Seat, Surroundings, SystemClock, Written};
 use show::{Screen, problem};
 
 /// What a shell expects after Ctrl-C.
@@ -50,22 +50,24 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
         Err(_) if args.command.needs_no_house() => House::under(Path::new("")),
         Err(trouble) => return Err(trouble.into()),
     };
-    let (settings, mistakes) = match settings(&house, surroundings, &args.global) {
+    let written = Written {
+        file: house.settings_file(),
+        environment: surroundings.environment.clone(),
+        flags: args.global.settings(),
+    };
+    let (settings, mistakes) = match written.read() {
         Ok(settings) => (settings, Vec::new()),
         // These help to put a wrong setting right, so a wrong setting does not keep them from it.
         Err(mistakes) if args.command.helps() => (Settings::default(), mistakes),
-        Err(mistakes) => {
-            let trouble =
-                Problem::new(Code::SETTINGS, mistakes.join("\n            ")).safe("nothing was done");
-            return Err(trouble.remedy("regent explain R2006").into());
-        }
+        Err(mistakes) => return Err(edge::unreadable(&mistakes).into()),
     };
     let screen =
         Screen::new(screen.json, color(&args.global, settings.get("ui.color"), surroundings), surroundings);
     let works = args.command.works();
     // Never dropped: closing the database would cost every command a checkpoint, and what is durable needs no
     // closing. The next process finds the log beside the database and goes on from there, as after a crash.
-    let app: &'static App = Box::leak(Box::new(App::new(parts(house, settings, mistakes, surroundings))));
+    let app: &'static App =
+        Box::leak(Box::new(App::new(parts(house, written, settings, mistakes, surroundings))));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -122,7 +124,13 @@ fn tell(app: &App, screen: &Screen) {
     }
 }
 
-fn parts(house: House, settings: Settings, mistakes: Vec<String>, surroundings: &Surroundings) -> Parts {
+fn parts(
+    house: House,
+    written: Written,
+    settings: Settings,
+    mistakes: Vec<String>,
+    surroundings: &Surroundings,
+) -> Parts {
     let ids: Arc<dyn IdSource> = Arc::new(OsIds);
     let hooks = hooks();
     let zone = match settings.get("time.zone") {
@@ -132,6 +140,7 @@ fn parts(house: House, settings: Settings, mistakes: Vec<String>, surroundings: 
     let clock: Arc<dyn domain::Clock> = Arc::new(SystemClock);
     let host = Arc::new(OsHost {
         house: house.clone(),
+        written,
         clock: Arc::clone(&clock),
         ids: Arc::clone(&ids),
         probe: Arc::clone(&hooks.probe),
@@ -161,19 +170,6 @@ fn hooks() -> Hooks {
 #[cfg(feature = "faults")]
 fn hooks() -> Hooks {
     faults::hooks()
-}
-
-/// # Errors
-/// Every mistake, each with its place.
-fn settings(house: &House, surroundings: &Surroundings, global: &Global) -> Result<Settings, Vec<String>> {
-    let path = house.settings_file();
-    let file =
-        edge::text_of(&path).map_err(|error| vec![format!("cannot read {}: {error}", path.display())])?;
-    Settings::layer(&Layers {
-        file: file.map(|text| (path.display().to_string(), text)),
-        environment: surroundings.environment.clone(),
-        flags: global.settings(),
-    })
 }
 
 /// Waits for somebody to stop the program; a terminal that goes away and a polite kill count as Ctrl-C.

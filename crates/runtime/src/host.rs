@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::keeping::{Backup, How, KeptBackup, Restored, Upgrade};
 use crate::problem::{Code, Problem};
+use crate::settings::Settings;
 
 /// The operating system's user: whoever is this user is the owner of the house.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +66,14 @@ pub trait Host: Send + Sync {
 
     /// Whether a holder still lives; nothing if this machine cannot know.
     fn is_alive(&self, holder: &str) -> Option<bool>;
+
+    /// The settings as they stand now; nothing where those that the process began with are all there are.
+    ///
+    /// # Errors
+    /// If somebody has written something into them that cannot be understood.
+    fn settings(&self) -> Result<Option<Settings>, Problem> {
+        Ok(None)
+    }
 
     /// Whether there is a house already.
     fn is_furnished(&self) -> bool;

@@ -111,6 +111,8 @@ pub struct Restored {
     pub present: Option<Present>,
     pub settings: SettingsFile,
     pub switches: SettingsFile,
+    /// Grants in it that have to be given anew: they may have been revoked since.
+    pub grants_revoked: usize,
     /// Where what was there is kept.
     pub kept: Option<PathBuf>,
     pub done: bool,

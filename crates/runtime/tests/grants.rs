@@ -1,10 +1,6 @@
 //! Grants: what is offered with a question, what it would have covered, and what it really covers. On every store.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test fails loudly, and looks at rows from outside"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails loudly, and looks at rows from outside")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,7 +52,8 @@ async fn deletes(world: &mut World, path: &str) -> Result<Report, Problem> {
 }
 
 async fn asked(world: &World) -> ApprovalView {
-    world.app.approvals().await.unwrap().pop().unwrap()
+    let short = world.app.approvals().await.unwrap().pop().unwrap().short;
+    world.app.approval(&short).await.unwrap()
 }
 
 async fn settle(world: &World, act: Act) {
@@ -219,6 +216,43 @@ async fn nothing_is_offered_for_what_destroys_and_only_the_owner_can_write_that_
         world.clock.turn(Duration::from_secs(60));
         world.file("tmp/a.log", "again");
         assert_eq!(code(&deletes(&mut world, "tmp/a.log").await), Some(Code::WAITING), "a minute is over");
+        sound(&world).await;
+    }
+}
+
+/// Another tool under the same name is another tool, whatever was granted for the first.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_grant_is_for_the_tool_as_it_was() {
+    for kept in Kept::EACH {
+        let mut world = World::new(kept).await;
+        world.file("a.txt", "a");
+        let peek = |function: &str, about: &str| {
+            json!({
+                "tool_id": "peek", "description": about, "validation_mode": "intercept",
+                "handler_config": { "function": function },
+            })
+            .to_string()
+        };
+        world.app.register_tool(&peek("read_file", "looks")).await.unwrap();
+        let grant = NewGrant {
+            tool: "peek".into(),
+            pins: [("path".to_owned(), "a.txt".to_owned())].into(),
+            agent: "main".into(),
+            session: None,
+            lasting: None,
+            reason: String::new(),
+        };
+        world.app.grant_add(grant).await.unwrap();
+        let peeks = async |world: &mut World| {
+            world.think(Arc::new(Scripted::calling(&[("peek", json!({ "path": "a.txt" }))])));
+            code(&world.run("peek at a.txt").await)
+        };
+        assert_eq!(peeks(&mut world).await, None, "{kept:?}");
+        world.app.register_tool(&peek("read_file", "described in other words")).await.unwrap();
+        assert_eq!(peeks(&mut world).await, None, "the same tool, {kept:?}");
+        world.app.register_tool(&peek("delete_file", "looks")).await.unwrap();
+        assert_eq!(peeks(&mut world).await, Some(Code::WAITING), "{kept:?}");
+        assert!(world.path().join("a.txt").exists(), "{kept:?}");
         sound(&world).await;
     }
 }

@@ -1,4 +1,4 @@
-//! A model that does what the test says: one task with one subtask, and these moves in turn.
+//! A model that does what the test says: one task, with one subtask or several beside each other, and these moves in turn.
 
 use domain::ask::{Action, Ask, Perception, Reply};
 use domain::call::{Chooser, Evidence};
@@ -8,10 +8,11 @@ use domain::task::{Constraints, Plan, Subtask, TaskSpec};
 use llm::Provider;
 use serde_json::Value;
 
-type Move = dyn Fn(&[Evidence]) -> Action + Send + Sync;
+type Move = dyn Fn(u32, &[Evidence]) -> Action + Send + Sync;
 
 /// What it does next follows from what it has seen so far, as with a real one.
 pub struct Scripted {
+    subtasks: usize,
     next: Box<Move>,
 }
 
@@ -23,7 +24,15 @@ impl std::fmt::Debug for Scripted {
 
 impl Scripted {
     pub fn new(next: impl Fn(&[Evidence]) -> Action + Send + Sync + 'static) -> Self {
-        Self { next: Box::new(next) }
+        Self::beside(1, move |_, seen| next(seen))
+    }
+
+    /// Several subtasks that do not need each other; each move is told which of them it is for.
+    pub fn beside(
+        subtasks: usize,
+        next: impl Fn(u32, &[Evidence]) -> Action + Send + Sync + 'static,
+    ) -> Self {
+        Self { subtasks, next: Box::new(next) }
     }
 
     /// These calls in turn, whatever comes of them, and then it is done.
@@ -55,8 +64,8 @@ impl Provider for Scripted {
                 constraints: Constraints::default(),
                 raw_input: request.clone(),
             }))),
-            Ask::Plan { spec } => Reply::Planned(Plan {
-                subtasks: vec![Subtask {
+            Ask::Plan { spec } => {
+                let subtask = Subtask {
                     intent: spec.intent.clone(),
                     context: Vec::new(),
                     success_criteria: vec![Criterion::checked(
@@ -64,9 +73,10 @@ impl Provider for Scripted {
                         Check::AllOf(Vec::new()),
                     )],
                     depends_on: Vec::new(),
-                }],
-            }),
-            Ask::Act { evidence, .. } => Reply::Acted((self.next)(evidence)),
+                };
+                Reply::Planned(Plan { subtasks: vec![subtask; self.subtasks] })
+            }
+            Ask::Act { number, evidence, .. } => Reply::Acted((self.next)(*number, evidence)),
         }
     }
 }

@@ -169,6 +169,12 @@ fn told(app: &App, restored: &Restored) -> String {
             SettingsFile::Left => format!("{what}: left as they are"),
         });
     }
+    if restored.grants_revoked > 0 {
+        let grants = plural(restored.grants_revoked, "grant", "grants");
+        lines.push(format!(
+            "{grants} in it: revoked, because that may have happened since; `regent grants list`"
+        ));
+    }
     match (&restored.kept, restored.done) {
         (Some(kept), _) => lines.push(format!("what was there: {}", escaped(&kept.display().to_string()))),
         (None, true) => {}

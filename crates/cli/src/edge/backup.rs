@@ -9,11 +9,10 @@ use std::sync::Arc;
 use domain::probe::{Point, Silent};
 use domain::{Digest, Time, canonical};
 use ledger::chain::Fault;
-use ledger::records::Approval;
 use ledger::{Ledger, Seal, Store as _, Verification};
 use ledger_sql::{Hold, PostgresStore, SqliteStore, Tally};
 use runtime::keeping::{Backup, Count, FORMAT, How, KeptBackup, Manifest, Occasion, Tip};
-use runtime::{Code, House, Problem};
+use runtime::{Code, House, Lapsed, Problem};
 use serde::{Deserialize, Serialize};
 
 use super::files::{self, Draft};
@@ -47,8 +46,8 @@ pub(super) struct Examined {
     pub(super) lost: Option<String>,
     /// What is wrong with the audit in it.
     pub(super) fault: Option<String>,
-    /// Yeses in it that no call had used then.
-    pub(super) unspent: Vec<Approval>,
+    /// What somebody had said in advance then.
+    pub(super) lapsed: Lapsed,
 }
 
 /// A line of the list of backups.
@@ -236,7 +235,7 @@ impl OsHost {
         let ledger = Ledger::start(Arc::<SqliteStore>::clone(&store) as _, seal, Arc::new(Silent));
         let verification = ledger.verify_audit().await?;
         let fault = first_fault(&verification);
-        let unspent = ledger.unspent_approvals().await?;
+        let lapsed = Lapsed::in_house(&ledger).await?;
         drop(ledger);
         store.close().await;
         let after = SqliteStore::tally(&database).await?;
@@ -246,7 +245,7 @@ impl OsHost {
             counted,
             lost: before.lost_in(&after),
             fault,
-            unspent,
+            lapsed,
         })
     }
 

@@ -23,10 +23,12 @@ use runtime::settings::{Settings, without_password};
 use runtime::{Code, Finding, Furnished, Host, House, Problem, State, User};
 
 use super::vault::FileVault;
-use super::{access, anchor, holder, keys};
+use super::{Written, access, anchor, holder, keys, unreadable};
 
 pub(crate) struct OsHost {
     pub(crate) house: House,
+    /// Its settings, to be read again.
+    pub(crate) written: Written,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) probe: Arc<dyn Probe>,
@@ -52,6 +54,10 @@ impl Host for OsHost {
 
     fn holder(&self) -> String {
         holder::this_process()
+    }
+
+    fn settings(&self) -> Result<Option<Settings>, Problem> {
+        self.written.read().map(Some).map_err(|mistakes| unreadable(&mistakes))
     }
 
     fn is_alive(&self, holder: &str) -> Option<bool> {

@@ -17,10 +17,12 @@ mod surroundings;
 pub(crate) mod tty;
 mod upgrade;
 mod vault;
+mod written;
 
 pub(crate) use host::OsHost;
 pub(crate) use seat::Seat;
 pub(crate) use surroundings::{OsIds, Surroundings, SystemClock};
+pub(crate) use written::{Written, unreadable};
 
 /// A text file of the house; nothing if it is not there. A pipe or a device in its place is not waited for.
 #[expect(clippy::disallowed_methods, reason = "the settings file")]

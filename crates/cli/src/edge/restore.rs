@@ -11,10 +11,9 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use domain::approval::Fate;
-use domain::{Digest, Time};
-use ledger::records::{Approval, AuditEntry};
-use ledger::{Batch, Entry, Op, Select, Store as _};
+use domain::Digest;
+use ledger::records::AuditEntry;
+use ledger::{Op, Select, Store as _};
 use ledger_sql::{Hold, PostgresHold, PostgresStore, SqliteStore, Tally};
 use runtime::keeping::{Count, How, Manifest, Occasion, Present, Restored, SettingsFile};
 use runtime::settings::{Layers, Settings};
@@ -99,6 +98,7 @@ impl OsHost {
                 Old::Broken(problem) => Some(Present::Unreadable(problem.to_string())),
             },
             settings: self.settings_file(&examined),
+            grants_revoked: examined.lapsed.grants(),
             switches: match access::comes_back(&self.house, &house_in(examined.scratch.path())) {
                 true => SettingsFile::PutBack,
                 false => SettingsFile::Left,
@@ -280,7 +280,7 @@ impl OsHost {
         };
         let mut record =
             self.record("house.restored", json!({ "manifest": manifest, "left": left, "kept": kept }));
-        void(&examined.unspent, self.clock.now(), &mut record);
+        examined.lapsed.enter(self.clock.now(), &mut record);
         let database = house_in(examined.scratch.path()).database();
         Hold::take(&database).await?.migrate(Some(&record), &examined.seal, &domain::probe::Silent).await?;
         files::sync(&database).map_err(|error| unusable("write", &database, &error))
@@ -448,19 +448,5 @@ impl OsHost {
         files::remove(scratch).map_err(failed)?;
         files::remove(&path).map_err(failed)?;
         files::sync(&self.house.data).map_err(failed)
-    }
-}
-
-/// INVARIANT (once): a yes is good for one call, and what has happened since the backup is not known here. Whoever still wants
-/// the call is asked again; what nobody had answered stays open.
-fn void(unspent: &[Approval], now: Time, batch: &mut Batch) {
-    for leave in unspent {
-        let detail = json!({ "call": leave.call_id, "leave": leave.leave, "restored": true });
-        batch.expect_present::<Approval>("stamp", &leave.stamp).put(&leave.spent(Fate::Void)).audit(Entry {
-            origin_id: Some(leave.o_tag),
-            reason_id: Some(leave.r_tag),
-            vpol_id: Some(leave.vpol_id),
-            ..Entry::of_house("approval.voided", leave.id.to_string(), now, detail)
-        });
     }
 }

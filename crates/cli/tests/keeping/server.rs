@@ -144,7 +144,7 @@ fn an_upgrade_is_checked_and_then_done() {
     let run = house.regent(&["run", REQUEST]).run().succeeds();
     assert!(run.stdout.starts_with(ANSWER) && run.stderr.contains("no copy was kept"), "{run}");
     assert_eq!(entries_of(&house.audit(), "house.upgraded")[0]["seq"], ENTRIES + 1);
-    assert_eq!((house.schema(), kept(&house.world).len()), (4, 0));
+    assert_eq!((house.schema(), kept(&house.world).len()), (SCHEMA, 0));
     house.works();
 }
 

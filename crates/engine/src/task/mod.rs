@@ -281,11 +281,10 @@ impl Task {
                 step.effects.push(Effect::Call(call));
                 return;
             }
-            // What runs is another call, which the owner has written; who asked for it is told by its arguments.
+            // What runs is another call. Who chose it is no less asked about for it: what lets it run is the yes alone.
             Answer::Modified { args } => {
                 self.close_call(id);
-                let chosen_by = Chooser::Owner { confirmed: false };
-                let new = self.call(call.subtask, call.tool, args, chosen_by, call.tags.reason, step);
+                let new = self.call(call.subtask, call.tool, args, call.chosen_by, call.tags.reason, step);
                 self.allowed.insert(new, approval);
                 return;
             }

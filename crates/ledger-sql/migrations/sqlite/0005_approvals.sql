@@ -59,6 +59,7 @@ CREATE TABLE grants (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX grants_by_live ON grants (live);
+CREATE INDEX grants_by_tool ON grants (tool_id, live);
 
 CREATE TABLE grant_log (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -5,14 +5,16 @@
 
 use std::collections::HashMap;
 
-use domain::Digest;
 use domain::event::Direction;
 use domain::id::TaskId;
 use domain::task::Status;
+use domain::{Digest, approval};
 use serde_json::Value;
 
 use super::walk::Link;
-use crate::records::{Access, AgentTask, Approval, CallStatus, Duty, Event, Grant, TaskStep, ToolCall};
+use crate::records::{
+    Access, AgentTask, Approval, CallStatus, Duty, Event, Grant, GrantEvent, GrantLog, TaskStep, ToolCall,
+};
 
 /// Something that is recorded in one place and not in the other.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,10 +28,11 @@ pub enum Gap {
 }
 
 /// Kinds of entries that a row must stand for, and what of their detail the row repeats.
-const EFFECTS: [(&str, &[&str]); 19] = [
+const EFFECTS: [(&str, &[&str]); 23] = [
     ("event.received", &["body", "sender", "place"]),
     ("event.sent", &["body", "answers"]),
     ("admission.decided", &["effect", "principal", "decision"]),
+    ("call.waiting", &["tool", "task", "input", "decision"]),
     ("call.refused", &["tool", "task", "input", "decision"]),
     ("call.started", &["tool", "task", "input", "decision"]),
     ("call.finished", &["tool", "task", "output", "duration_ms"]),
@@ -38,15 +41,20 @@ const EFFECTS: [(&str, &[&str]); 19] = [
     ("task.opened", &["event"]),
     ("task.ended", &["status", "directive", "steps"]),
     ("approval.requested", &["call", "question", "fingerprint"]),
-    ("approval.approved", &["leave"]),
-    ("approval.modified", &["leave"]),
-    ("approval.rejected", &["leave"]),
-    ("approval.expired", &["leave"]),
+    ("approval.escalated", &["to", "timeout_at"]),
+    ("approval.approved", &["leave", "answer"]),
+    ("approval.modified", &["leave", "answer"]),
+    ("approval.rejected", &["leave", "answer"]),
+    ("approval.expired", &["leave", "answer"]),
     ("approval.used", &["leave"]),
     ("approval.voided", &["leave"]),
     ("grant.created", &["tool", "terms", "expires_at"]),
     ("grant.revoked", &["tool"]),
+    ("grant.expired", &["tool"]),
+    (GRANT_USED, &["call"]),
 ];
+/// A grant is used again and again: each use has an entry and a row of its own.
+const GRANT_USED: &str = "grant.used";
 
 struct Said {
     seq: u64,
@@ -76,6 +84,11 @@ fn kind_of(kind: &str) -> Option<usize> {
     EFFECTS.iter().position(|(known, _)| *known == kind)
 }
 
+/// One use of a grant, by one call.
+fn use_of(grant: &str, call: &str) -> String {
+    format!("{grant}/{call}")
+}
+
 /// What is compared, as one digest. Empty and missing are the same.
 fn what<'v>(values: impl Iterator<Item = Option<&'v Value>>) -> Digest {
     let values: Vec<&Value> = values.map(|value| value.unwrap_or(&Value::Null)).collect();
@@ -95,7 +108,11 @@ impl Ledgers {
         let journal = detail.get("journal").and_then(Value::as_str).and_then(|digest| digest.parse().ok());
         let what = what(fields.iter().map(|field| detail.get(*field)));
         let said = Said { seq: link.seq, kind, what, journal, claimed: false };
-        self.said.insert((at, link.subject.to_owned()), said);
+        let subject = match (*kind, detail.get("call").and_then(Value::as_str)) {
+            (GRANT_USED, Some(call)) => use_of(link.subject, call),
+            _ => link.subject.to_owned(),
+        };
+        self.said.insert((at, subject), said);
     }
 
     pub fn event(&mut self, event: &Event) {
@@ -115,12 +132,16 @@ impl Ledgers {
         let ToolCall { id, tool_id, task_id, input, output, decision, duration_ms, status, .. } = call;
         let asked = serde_json::json!([tool_id, task_id, input, decision]);
         let came_of_it = serde_json::json!([tool_id, task_id, output, duration_ms]);
-        match status {
-            // Nothing has come of it yet; the question has an entry of its own.
-            CallStatus::Waiting => return,
-            CallStatus::Refused => self.expect("call.refused", id, &asked),
-            _ => self.expect("call.started", id, &asked),
+        // A call may be asked about, started, asked about again, and refused: the last of these is what its row says.
+        let (last, before): (_, &[&str]) = match status {
+            CallStatus::Waiting => ("call.waiting", &["call.started"]),
+            CallStatus::Refused => ("call.refused", &["call.waiting", "call.started"]),
+            _ => ("call.started", &["call.waiting"]),
         };
+        self.expect(last, id, &asked);
+        for kind in before {
+            self.superseded(kind, last, id);
+        }
         match status {
             CallStatus::Refused | CallStatus::Waiting | CallStatus::Started => {}
             CallStatus::Finished | CallStatus::Failed | CallStatus::Unknown => {
@@ -130,22 +151,34 @@ impl Ledgers {
     }
 
     pub fn approval(&mut self, approval: &Approval) {
-        let Approval { id, call_id, question, fingerprint, status, leave, fate, .. } = approval;
+        let Approval { id, call_id, question, fingerprint, status, leave, answer, fate, .. } = approval;
         self.expect("approval.requested", id, &serde_json::json!([call_id, question, fingerprint]));
-        let leave = serde_json::json!([leave]);
+        if *status == approval::Status::Escalated || self.says("approval.escalated", id) {
+            let Approval { authority, timeout_at, .. } = approval;
+            self.expect("approval.escalated", id, &serde_json::json!([authority, timeout_at]));
+        }
         if !status.is_open() {
-            self.expect(&format!("approval.{}", status.name()), id, &leave);
+            self.expect(&format!("approval.{}", status.name()), id, &serde_json::json!([leave, answer]));
         }
         if let Some(fate) = fate {
-            self.expect(&format!("approval.{}", fate.name()), id, &leave);
+            self.expect(&format!("approval.{}", fate.name()), id, &serde_json::json!([leave]));
         }
     }
 
     pub fn grant(&mut self, grant: &Grant) {
-        let Grant { id, tool_id, terms, expires_at, revoked_at, .. } = grant;
+        let Grant { id, live, tool_id, terms, expires_at, revoked_at, .. } = grant;
         self.expect("grant.created", id, &serde_json::json!([tool_id, terms, expires_at]));
-        if revoked_at.is_some() {
-            self.expect("grant.revoked", id, &serde_json::json!([tool_id]));
+        match (revoked_at, live) {
+            (Some(_), _) => drop(self.expect("grant.revoked", id, &serde_json::json!([tool_id]))),
+            (None, None) => drop(self.expect("grant.expired", id, &serde_json::json!([tool_id]))),
+            (None, Some(_)) => {}
+        }
+    }
+
+    pub fn grant_log(&mut self, log: &GrantLog) {
+        if let (GrantEvent::Used, Some(call)) = (log.event, &log.call_id) {
+            let subject = use_of(&log.grant_id.to_string(), &call.to_string());
+            self.expect(GRANT_USED, &subject, &serde_json::json!([call]));
         }
     }
 
@@ -183,6 +216,20 @@ impl Ledgers {
         match self.duties.get(&(subject.clone(), outcome.clone())) {
             Some(runs) if *runs == duty.runs => {}
             _ => self.gaps.push(Gap::NoEntry { kind, subject }),
+        }
+    }
+
+    fn says(&self, kind: &str, subject: &impl ToString) -> bool {
+        kind_of(kind).is_some_and(|at| self.said.contains_key(&(at, subject.to_string())))
+    }
+
+    /// An earlier entry about the same subject, which a later one has overtaken.
+    fn superseded(&mut self, earlier: &str, later: &str, subject: &impl ToString) {
+        let subject = subject.to_string();
+        let seq = kind_of(later).and_then(|at| self.said.get(&(at, subject.clone()))).map(|said| said.seq);
+        let said = kind_of(earlier).and_then(|at| self.said.get_mut(&(at, subject)));
+        if let Some(said) = said.filter(|said| Some(said.seq) < seq) {
+            said.claimed = true;
         }
     }
 

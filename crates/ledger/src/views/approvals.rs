@@ -1,8 +1,9 @@
 use domain::approval::Status;
+use domain::call::ToolId;
 use domain::id::{ApprovalId, GrantId, TaskId};
 
 use crate::committer::Ledger;
-use crate::query::Select;
+use crate::query::{Op, Select};
 use crate::records::{Approval, ApprovalCode, Grant, GrantLog};
 use crate::store::StoreError;
 
@@ -62,6 +63,23 @@ impl Ledger {
     /// If the database cannot be read.
     pub async fn grants(&self) -> Result<Vec<Grant>, StoreError> {
         self.select(Select::all().ascending("created_at")).await
+    }
+
+    /// Those that nobody has revoked and nobody has seen expire.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn live_grants(&self) -> Result<Vec<Grant>, StoreError> {
+        self.select(Select::all().filter("live", Op::Ge, &String::new()).ascending("created_at")).await
+    }
+
+    /// The live ones for one tool.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn grants_for(&self, tool: &ToolId) -> Result<Vec<Grant>, StoreError> {
+        let of_tool = Select::by("tool_id", tool).filter("live", Op::Ge, &String::new());
+        self.select(of_tool.ascending("created_at")).await
     }
 
     /// # Errors

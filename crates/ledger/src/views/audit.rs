@@ -8,7 +8,7 @@ use crate::committer::Ledger;
 use crate::query::{Op, Select};
 use crate::records::{
     Access, AgentTask, Approval, AuditEntry, AuditHead, AuditPlace, Checkpoint, Commit, Duty, Event, Grant,
-    TaskStep, ToolCall,
+    GrantLog, TaskStep, ToolCall,
 };
 use crate::store::{Snapshot, StoreError};
 use crate::table::Record;
@@ -384,6 +384,7 @@ async fn compare(snapshot: &mut dyn Snapshot, mut ledgers: Ledgers) -> Result<Ve
     each::<Duty>(snapshot, "name", |duty| ledgers.duty(duty)).await?;
     each::<Approval>(snapshot, "id", |approval| ledgers.approval(approval)).await?;
     each::<Grant>(snapshot, "id", |grant| ledgers.grant(grant)).await?;
+    each::<GrantLog>(snapshot, "seq", |log| ledgers.grant_log(log)).await?;
     Ok(ledgers.finish())
 }
 

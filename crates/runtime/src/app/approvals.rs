@@ -7,7 +7,6 @@ use std::sync::Arc;
 use broker::question::{Question, Typed};
 use broker::{Decided, MadeFrom};
 use domain::approval::{Lasting, Status};
-use domain::call::Chooser;
 use domain::id::{ApprovalId, TaskId};
 use domain::{Digest, Time, canonical};
 use ledger::records::{Approval, ApprovalCode, Blob, Salt};
@@ -16,6 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::App;
+use super::codes::{CODES, no_such_code};
 use crate::pipeline::approve::{self, APPROVALS, Verdict};
 use crate::pipeline::{self, Desk};
 use crate::problem::{Code, Problem};
@@ -99,27 +99,41 @@ impl App {
     /// # Errors
     /// If there is no such question, it is not open any more, the answer does not fit it, or the ledger fails.
     pub async fn resolve(&self, id: &str, act: Act, via: &'static str) -> Result<ApprovalView, Problem> {
+        Box::pin(self.resolve_by(id, act, via, None)).await
+    }
+
+    /// The same, with the code that lets somebody answer from elsewhere: it has to be good in the very same moment.
+    pub(super) async fn resolve_by(
+        &self,
+        id: &str,
+        act: Act,
+        via: &'static str,
+        code: Option<&ApprovalCode>,
+    ) -> Result<ApprovalView, Problem> {
         let desk = self.desk().await?;
-        let asked = approve::expired(&desk, self.asked(id).await?).await?;
-        if !asked.status.is_open() {
-            return Err(self.answered(&asked).await?);
-        }
-        let over = desk.ledger.task(asked.task_id).await?.is_some_and(|task| task.status.is_over());
-        if over {
-            let what =
-                format!("{} is over, so nothing waits for an answer", self.short(asked.task_id).await?);
-            return Err(Problem::new(Code::ANSWERED, what).safe("nothing was done"));
-        }
-        let mut batch = desk.batch();
-        let answered = self.act(&desk, &asked, act, via, &mut batch).await?;
-        // Whoever still has a code for it has a code for nothing.
-        batch.erase::<ApprovalCode, _>("approval", &[asked.id]);
-        match desk.ledger.commit(batch).await {
-            Ok(_) => self.view(&desk, answered).await,
-            Err(CommitError::Refused(Refusal::Gone { table: APPROVALS, .. })) => {
-                Err(self.answered(&self.asked(&asked.id.to_string()).await?).await?)
+        loop {
+            let asked = approve::expired(&desk, self.asked(id).await?).await?;
+            if !asked.status.is_open() {
+                return Err(self.answered(&asked).await?);
             }
-            Err(error) => Err(error.into()),
+            let over = desk.ledger.task(asked.task_id).await?.is_some_and(|task| task.status.is_over());
+            if over {
+                let what =
+                    format!("{} is over, so nothing waits for an answer", self.short(asked.task_id).await?);
+                return Err(Problem::new(Code::ANSWERED, what).safe("nothing was done"));
+            }
+            let mut batch = desk.batch();
+            if let Some(code) = code {
+                batch.expect_present::<ApprovalCode>("stamp", &code.stamp);
+            }
+            let answered = self.act(&desk, &asked, act.clone(), via, &mut batch).await?;
+            match desk.ledger.commit(batch).await {
+                Ok(_) => return self.view(&desk, answered).await,
+                // Somebody answered, or passed it on: then it is still open, and looked at again.
+                Err(CommitError::Refused(Refusal::Gone { table: APPROVALS, .. })) => {}
+                Err(CommitError::Refused(Refusal::Gone { table: CODES, .. })) => return Err(no_such_code()),
+                Err(error) => return Err(error.into()),
+            }
         }
     }
 
@@ -137,6 +151,8 @@ impl App {
         let erased = || Problem::new(Code::ERASED, "what was asked was erased, so nobody can answer it");
         let question = pipeline::question(&desk.ledger, asked).await?.ok_or_else(erased)?;
         let salt = self.salt_of_chain(desk, asked).await?;
+        // If whoever it belongs to is erased meanwhile, nothing more of theirs is written.
+        batch.expect_present::<Salt>("person", &salt.person);
         Ok(match act {
             Act::Approve { lasting, typed } => {
                 has_typed(question.typed.as_ref(), typed.as_deref())?;
@@ -174,7 +190,7 @@ impl App {
                     let what = format!("nobody is above `{}`", asked.authority);
                     return Err(Problem::new(Code::BAD_ANSWER, what)
                         .safe("it is still open")
-                        .remedy("regent config set approvals.chain \"lea, owner\""));
+                        .remedy("regent explain R2021"));
                 };
                 approve::escalate(asked, next, self.parts.settings.approval_time(), now, batch)
             }
@@ -199,7 +215,6 @@ impl App {
         let (_, made_from) = self.made_from(desk, question.decision).await?;
         let mut made_from = made_from;
         made_from.call.args = args;
-        made_from.call.chosen_by = Chooser::Owner { confirmed: false };
         let authority = self.authority_over(toolbox.registry)?;
         let looked = authority.broker(desk).look(&made_from.call).await;
         made_from.change = looked.map(|looked| looked.change);
@@ -271,8 +286,7 @@ impl App {
 fn not_offered() -> Problem {
     Problem::new(Code::BAD_ANSWER, "this can be approved once only: nothing can be granted beyond this call")
         .safe("it is still open")
-        .remedy("regent approvals approve <id>")
-        .remedy("regent grants add")
+        .remedy("regent explain R2021")
 }
 
 fn unfit(asked: &Approval, why: &str) -> Problem {
@@ -289,9 +303,11 @@ fn has_typed(expected: Option<&Typed>, typed: Option<&str>) -> Result<(), Proble
                 "`{}` comes from nobody knows where: to say yes, type the end of it as it is shown",
                 value.sink
             );
-            Err(Problem::new(Code::BAD_ANSWER, what)
-                .safe("it is still open")
-                .remedy("regent approvals approve <id> --value <text>"))
+            Err(Problem::new(Code::BAD_ANSWER, what).safe("it is still open").remedy("regent explain R2021"))
+        }
+        None if typed.is_some() => {
+            let what = "nothing has to be typed for this one: leave the value out";
+            Err(Problem::new(Code::BAD_ANSWER, what).safe("it is still open").remedy("regent explain R2021"))
         }
         _ => Ok(()),
     }

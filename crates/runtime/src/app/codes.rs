@@ -13,7 +13,7 @@ use super::{Act, App, ApprovalView, CodeView};
 use crate::pipeline::Desk;
 use crate::problem::{Code, Problem};
 
-const CODES: &str = ApprovalCode::TABLE.name;
+pub(super) const CODES: &str = ApprovalCode::TABLE.name;
 
 /// What somebody replied.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,7 +38,10 @@ impl<'a> Reply<'a> {
         };
         let plain = |c: &char| *c != '-';
         let code = code.chars().filter(plain).collect::<String>().to_lowercase();
-        Some(Self { yes, number: number.parse().ok()?, code, reason: reason.trim() })
+        let reason = reason.trim();
+        // A yes with a but is none.
+        (!yes || reason.is_empty()).then_some(())?;
+        Some(Self { yes, number: number.parse().ok()?, code, reason })
     }
 }
 
@@ -101,23 +104,31 @@ impl App {
                 Problem::new(Code::BAD_ANSWER, what).remedy("regent approvals reply \"yes 3 K7Q2MX8P\"")
             );
         };
-        let codes = desk.ledger.approval_codes().await?;
-        let known = codes.into_iter().find(|code| code.number == reply.number);
-        let Some(known) = known.filter(|code| desk.now() < code.until) else { return Err(no_such_code()) };
-        if known.digest != digest(known.approval, &reply.code) {
-            return Err(wrong(&desk, known).await?);
-        }
+        let known = loop {
+            let codes = desk.ledger.approval_codes().await?;
+            let known = codes.into_iter().find(|code| code.number == reply.number);
+            let Some(known) = known.filter(|code| desk.now() < code.until) else {
+                return Err(no_such_code());
+            };
+            if known.digest == digest(known.approval, &reply.code) {
+                break known;
+            }
+            // Somebody who replied at the same moment changed it: then this one has not cost a try yet.
+            if wrong(&desk, known).await? {
+                return Err(no_such_code());
+            }
+        };
         let act = if reply.yes {
             Act::Approve { lasting: Lasting::Once, typed: None }
         } else {
             Act::Reject { reason: reply.reason.into() }
         };
-        self.resolve(&known.approval.to_string(), act, "code").await
+        Box::pin(self.resolve_by(&known.approval.to_string(), act, "code", Some(&known))).await
     }
 }
 
-/// A wrong reply costs a try; after the last one the code is gone, and the question is still open.
-async fn wrong(desk: &Desk, known: ApprovalCode) -> Result<Problem, Problem> {
+/// A wrong reply costs a try; after the last one the code is gone, and the question is still open. Says whether it did.
+async fn wrong(desk: &Desk, known: ApprovalCode) -> Result<bool, Problem> {
     let mut batch = desk.batch();
     batch.expect_present::<ApprovalCode>("stamp", &known.stamp);
     let left = known.tries.saturating_sub(1);
@@ -127,13 +138,13 @@ async fn wrong(desk: &Desk, known: ApprovalCode) -> Result<Problem, Problem> {
         batch.put(&ApprovalCode { tries: left, stamp: fresh(desk), ..known });
     }
     match desk.ledger.commit(batch).await {
-        // Somebody replied at the same moment: this one cost a try or the code is gone, either way it was wrong.
-        Ok(_) | Err(CommitError::Refused(Refusal::Gone { table: CODES, .. })) => Ok(no_such_code()),
+        Ok(_) => Ok(true),
+        Err(CommitError::Refused(Refusal::Gone { table: CODES, .. })) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
 
-fn no_such_code() -> Problem {
+pub(super) fn no_such_code() -> Problem {
     Problem::new(Code::CODE, "the number or the code is wrong, or not good any more")
         .safe("nothing was decided")
         .remedy("regent approvals list")
@@ -165,6 +176,7 @@ mod tests {
             ("yes", None),
             ("yes 3", None),
             ("maybe 3 K7Q2MX8P", None),
+            ("yes 3 K7Q2MX8P no, wait", None),
             ("yes three K7Q2MX8P", None),
             ("", None),
         ];

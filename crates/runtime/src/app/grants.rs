@@ -120,6 +120,7 @@ impl App {
             pipeline::owner(&desk, &self.parts.host.user(), self.parts.settings.get("owner.name")).await?;
         let terms = Terms {
             tool: spec.id.clone(),
+            nature: spec.nature(),
             principal: "owner".into(),
             agent: new.agent,
             session: new.session,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use broker::Registry;
 use domain::Stop;
 use domain::event::{CLI, ContainerKind, Incoming, TERMINAL};
@@ -18,7 +19,9 @@ use llm::{Direct, Provider};
 use policy::admit::{Effect, MAIN};
 
 use super::{App, Report};
-use crate::pipeline::{self, Authority, Cast, Claim, Desk, Driver, Ended, Held, Setting, Surface, Watch};
+use crate::pipeline::{
+    self, Authority, Basis, Cast, Claim, Desk, Driver, Ended, Ground, Held, Setting, Surface, Watch,
+};
 use crate::problem::{Code, Problem};
 use crate::toolbox::Toolbox;
 
@@ -131,8 +134,8 @@ impl App {
         let (mut errand, mut begun) = (errand, begun);
         for tried in 1.. {
             let ended = match begun {
-                Begun::No => self.begin(errand.clone()).await,
-                Begun::Yes => self.go_on(errand.clone()).await,
+                Begun::No => Box::pin(self.begin(errand.clone())).await,
+                Begun::Yes => Box::pin(self.go_on(errand.clone())).await,
             };
             match ended {
                 Err(problem) if matches!(problem.code, Code::BUDGET | Code::OVERTAKEN) && tried < TRIES => {
@@ -189,7 +192,8 @@ impl App {
             request: Text::new(request.text.clone(), source(&admission)),
             workspace: request.workspace.to_string_lossy().into_owned(),
         };
-        let setting = self.setting(errand).await?;
+        let moment = Moment { app: self, errand: &errand };
+        let setting = self.setting(&moment).await?;
         Driver::open(setting, opening, batch)?.drive().await
     }
 
@@ -216,8 +220,9 @@ impl App {
                 .safe("nothing was done")
                 .remedy("regent audit verify"));
         }
-        task.narrow(admission.trust, &admission.tools);
-        let setting = self.setting(errand).await?;
+        let moment = Moment { app: self, errand: &errand };
+        let setting = self.setting(&moment).await?;
+        task.narrow(setting.basis.trust, &setting.basis.tools);
         Driver::take_over(setting, task).await?.drive().await
     }
 
@@ -233,23 +238,21 @@ impl App {
             .remedy(format!("regent why {short}")))
     }
 
-    async fn setting(&self, errand: Errand<'_>) -> Result<Setting, Problem> {
-        let Errand { desk, event, cast, held, request } = errand;
-        let surface = Arc::clone(&request.surface);
-        let authority = self.authority(&desk.ledger, &request.workspace, surface).await?;
+    async fn setting<'a>(&'a self, moment: &'a Moment<'a>) -> Result<Setting<'a>, Problem> {
+        let Errand { desk, event, cast, held, request } = moment.errand;
         let silent = || Problem::new(Code::INTERNAL, "nobody is there to answer");
         Ok(Setting {
-            desk: desk.clone(),
-            provider: self.provider(event, &request.text, &authority.registry),
-            authority,
+            desk: (*desk).clone(),
+            ground: moment,
+            basis: moment.basis().await?,
             stop: self.stop.clone(),
             watch: Arc::clone(&request.watch),
             patience: request.patience.clone(),
             holder: self.parts.host.holder(),
-            held,
-            event: event.clone(),
-            salt: cast.sender.salt,
-            agent: cast.agent.ok_or_else(silent)?.identity.id,
+            held: held.clone(),
+            event: (*event).clone(),
+            salt: cast.sender.salt.clone(),
+            agent: cast.agent.as_ref().ok_or_else(silent)?.identity.id,
             driving: self.driven.begin(pipeline::task_of(event)),
         })
     }
@@ -275,14 +278,16 @@ impl App {
     }
 
     pub(super) fn authority_over(&self, registry: Registry) -> Result<Authority, Problem> {
+        let of_now = self.parts.host.settings()?;
+        let settings = of_now.as_ref().unwrap_or(&self.parts.settings);
         Ok(Authority {
             registry,
             secrets: Arc::new(self.parts.host.secrets()?),
-            limits: self.parts.settings.budgets(),
+            limits: settings.budgets(),
             zone: self.parts.zone.clone(),
             host: Arc::clone(&self.parts.host),
-            chain: self.parts.settings.approval_chain(),
-            open_for: self.parts.settings.approval_time(),
+            chain: settings.approval_chain(),
+            open_for: settings.approval_time(),
         })
     }
 
@@ -305,6 +310,27 @@ impl App {
             worked,
             elapsed,
         })
+    }
+}
+
+/// What the house says about one errand at this moment.
+struct Moment<'a> {
+    app: &'a App,
+    errand: &'a Errand<'a>,
+}
+
+#[async_trait]
+impl Ground for Moment<'_> {
+    async fn basis(&self) -> Result<Basis, Problem> {
+        let Self { app, errand: Errand { desk, event, cast, request, .. } } = self;
+        let admission = pipeline::admission(event, &cast.sender);
+        if admission.effect == Effect::Deny {
+            return Err(app.not_admitted(event, &admission).await?);
+        }
+        let surface = Arc::clone(&request.surface);
+        let authority = app.authority(&desk.ledger, &request.workspace, surface).await?;
+        let provider = app.provider(event, &request.text, &authority.registry);
+        Ok(Basis { provider, authority, trust: admission.trust, tools: admission.tools })
     }
 }
 

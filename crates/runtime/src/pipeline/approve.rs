@@ -4,7 +4,7 @@
 use domain::approval::{Lasting, Status};
 use domain::id::{ApprovalId, GrantId};
 use domain::{Digest, Time};
-use ledger::records::{Approval, Blob, Grant, GrantEvent, GrantLog, Salt};
+use ledger::records::{Approval, ApprovalCode, Blob, Grant, GrantEvent, GrantLog, Salt};
 use ledger::table::Record as _;
 use ledger::value::Seq;
 use ledger::{Batch, CommitError, Entry, Refusal};
@@ -33,6 +33,11 @@ impl Verdict {
     pub(crate) const fn expired() -> Self {
         Self { status: Status::Expired, leave: None, said: None, by: "clock", via: "timeout", grant: None }
     }
+
+    /// The task ended without it, so nobody needs an answer any more.
+    pub(crate) fn not_needed() -> Self {
+        Self { by: "task", via: "end", ..Self::expired() }
+    }
 }
 
 /// Enters an answer; the batch is refused if anybody acted meanwhile.
@@ -56,8 +61,10 @@ pub(crate) fn answer(asked: &Approval, verdict: &Verdict, now: Time, batch: &mut
         "via": verdict.via, "grant": verdict.grant,
     });
     let kind = format!("approval.{}", verdict.status.name());
+    // Whoever still has a code for it has a code for nothing.
     batch
         .expect_present::<Approval>("stamp", &asked.stamp)
+        .erase::<ApprovalCode, _>("approval", &[asked.id])
         .put(&answered)
         .audit(entry(asked, &kind, verdict.by, now, detail));
     answered
@@ -154,8 +161,8 @@ pub(crate) async fn sweep(desk: &Desk) -> Result<(), Problem> {
         expired(desk, asked).await?;
     }
     let now = desk.now();
-    let over = |grant: &Grant| grant.live.is_some() && grant.expires_at.is_some_and(|end| end <= now);
-    for grant in desk.ledger.grants().await?.into_iter().filter(over) {
+    let over = |grant: &Grant| grant.expires_at.is_some_and(|end| end <= now);
+    for grant in desk.ledger.live_grants().await?.into_iter().filter(over) {
         let mut batch = desk.batch();
         let live = grant.id.to_string();
         batch

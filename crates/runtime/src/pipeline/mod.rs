@@ -21,7 +21,7 @@ pub use drive::Watch;
 pub(crate) use admit::{admission, admitted, task_of};
 pub(crate) use authority::Authority;
 pub(crate) use deliver::Deliver;
-pub(crate) use drive::{Claim, Driver, Ended, FIRST_EPOCH, Held, Setting, question, ruling};
+pub(crate) use drive::{Basis, Claim, Driver, Ended, FIRST_EPOCH, Ground, Held, Setting, question, ruling};
 pub(crate) use driving::{Driven, Driving};
 pub(crate) use ingest::{Cast, ingest};
 pub(crate) use journal::{fold, load, projection, queued, step_of};

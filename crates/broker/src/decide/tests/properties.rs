@@ -58,6 +58,7 @@ fn granted(world: &World, by_hand: bool, exact: bool) -> Granted {
         id: GrantId::from_bits(1),
         terms: Terms {
             tool: world.call.tool.clone(),
+            nature: world.tool.nature(),
             principal: world.principal.to_string(),
             agent: world.agent.clone(),
             session: None,

@@ -83,6 +83,7 @@ pub(crate) fn view(question: Question) -> ApprovalView {
 
 pub(crate) fn offer() -> Terms {
     Terms {
+        nature: Digest::ZERO,
         tool: "write_file".parse().unwrap(),
         principal: "owner".into(),
         agent: "main".into(),

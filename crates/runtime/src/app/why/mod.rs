@@ -6,7 +6,7 @@ mod trinity;
 use broker::Decided;
 use domain::event::Direction;
 use domain::id::{CallId, OriginId, ReasonId, VpolId};
-use domain::{Digest, Time};
+use domain::{Digest, Time, approval};
 use ledger::records::{Access, AgentTask, CallStatus, Event, Reason, ToolCall};
 use ledger::{Body, Found};
 use policy::admit::Admitted;
@@ -173,14 +173,17 @@ impl App {
                     .over(layers(decided))
             }
             (Read::There(decided, _), _) => {
+                let label = if call.status == CallStatus::Waiting { "asked by" } else { "allowed by" };
                 let text = format!("all {} layers{}", decided.decision.words.len(), rules(decided));
-                Branch::leaf("allowed by", text).over(layers(decided))
+                Branch::leaf(label, text).over(layers(decided))
             }
             (Read::Gone, _) => Branch::leaf("allowed by", "the decision was erased"),
             (Read::Changed, _) => {
                 Branch::leaf("allowed by", "the decision was CHANGED: it is not what was recorded")
             }
         };
+        let mut because = self.answered_by(call, decided.there()).await?;
+        because.push(allowed);
         let took = call.duration_ms.map_or_else(String::new, |ms| format!(", {ms} ms"));
         Ok(Told {
             id: call.id.to_string(),
@@ -190,11 +193,45 @@ impl App {
                 call.status.name(),
                 self.clock(call.timestamp)
             ),
-            because: vec![allowed],
+            because,
             decision: decided.value(),
             trinity: Trinity { origin: call.o_tag, reason: Some(call.r_tag), vpol: Some(call.vpol_id) },
             subjects: vec![call.id.to_string(), call.task_id.to_string()],
         })
+    }
+
+    /// What people said about a call: whoever was asked, how they answered, and whether that counted.
+    async fn answered_by(&self, call: &ToolCall, decided: Option<&Decided>) -> Result<Vec<Branch>, Problem> {
+        let ledger = self.ledger().await?;
+        let leave = decided.and_then(|decided| decided.made_from.as_ref()?.leave);
+        let mut branches = Vec::new();
+        for asked in ledger.approvals_of(call.task_id).await? {
+            // A call that was written instead has the answer to another one.
+            if asked.call_id != call.id && leave.map(|leave| leave.approval) != Some(asked.id) {
+                continue;
+            }
+            let (by, via) = (asked.resolved_by.as_deref(), asked.resolved_via.as_deref());
+            let said = match asked.answer.filter(|_| asked.status == approval::Status::Rejected) {
+                Some(said) => self.words(&said).await?.map(|said| format!(": \"{said}\"")),
+                None => None,
+            };
+            let fate = match asked.fate {
+                Some(approval::Fate::Used) => ": this call, once",
+                Some(approval::Fate::Void) => "; void: it does not count any more",
+                None => "",
+            };
+            let text = match (asked.status, by) {
+                (approval::Status::Expired, _) => "nobody in time; that is neither yes nor no".to_owned(),
+                (status, Some(by)) => {
+                    let at = asked.resolved_at.map_or_else(String::new, |at| format!(", {}", self.clock(at)));
+                    let (via, said) = (via.unwrap_or("elsewhere"), said.unwrap_or_default());
+                    format!("{by}, {via}{at}, {}{said}{fate}", status.name())
+                }
+                (status, None) => format!("nobody yet: {}, with {}", status.name(), asked.authority),
+            };
+            branches.push(self.named(Branch::leaf("answered by", text), asked.id).await?);
+        }
+        Ok(branches)
     }
 
     async fn why_task(&self, task: &AgentTask) -> Result<Told, Problem> {
@@ -392,6 +429,13 @@ enum Read<T> {
 }
 
 impl<T> Read<T> {
+    const fn there(&self) -> Option<&T> {
+        match self {
+            Self::There(read, _) => Some(read),
+            Self::Gone | Self::Changed => None,
+        }
+    }
+
     fn value(self) -> Option<serde_json::Value> {
         match self {
             Self::There(_, value) => Some(value),

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use broker::budget::{Reservation, Standing};
 use broker::grant::Granted;
 use broker::{Answer, Asked, Asking, Broker, Context, Decision, Finished, Late, Pending, Prepared};
@@ -19,7 +20,7 @@ use domain::call::Call;
 use domain::event::Direction;
 use domain::id::{CallId, IdentityId};
 use domain::task::{FinalResult, Status};
-use domain::{Stop, Time};
+use domain::{Stop, Time, Trust};
 use engine::task::{DELIVER, Effect, Input, Opening, Ruling, Step, Task};
 use ledger::records::{Blob, Event, Halt, Lease, Salt};
 use ledger::table::Record as _;
@@ -72,12 +73,28 @@ impl Held {
     }
 }
 
-/// What a driver needs besides the task itself.
-pub(crate) struct Setting {
-    pub(crate) desk: Desk,
+/// What decides and what answers, as the house has it at one moment.
+pub(crate) struct Basis {
     /// Whoever answers what the machine asks.
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) authority: Authority,
+    /// How far the policy of this moment lets the chain go.
+    pub(crate) trust: Trust,
+    pub(crate) tools: Vec<String>,
+}
+
+/// Where the basis comes from. It is asked again whenever a person has answered: tools, settings and policies are those
+/// of now, however long that took.
+#[async_trait]
+pub(crate) trait Ground: Sync {
+    async fn basis(&self) -> Result<Basis, Problem>;
+}
+
+/// What a driver needs besides the task itself.
+pub(crate) struct Setting<'a> {
+    pub(crate) desk: Desk,
+    pub(crate) ground: &'a dyn Ground,
+    pub(crate) basis: Basis,
     /// Set when this process is to end.
     pub(crate) stop: Stop,
     pub(crate) watch: Watch,
@@ -94,8 +111,8 @@ pub(crate) struct Setting {
 }
 
 /// One task being driven by this process.
-pub(crate) struct Driver {
-    setting: Setting,
+pub(crate) struct Driver<'a> {
+    setting: Setting<'a>,
     broker: Broker,
     task: Task,
     started_at: Time,
@@ -136,9 +153,9 @@ pub(crate) struct Ended {
     pub(crate) worked: bool,
 }
 
-impl Driver {
+impl<'a> Driver<'a> {
     /// A new task. `batch` already holds the admission that lets it in.
-    pub(crate) fn open(setting: Setting, opening: Opening, mut batch: Batch) -> Result<Self, Problem> {
+    pub(crate) fn open(setting: Setting<'a>, opening: Opening, mut batch: Batch) -> Result<Self, Problem> {
         let now = setting.desk.now();
         batch.audit(entry(&opening, "task.opened", now, json!({ "event": setting.event.id })));
         let (task, step) = Task::open(opening, now);
@@ -148,7 +165,7 @@ impl Driver {
     }
 
     /// A task that another process left behind. Its epoch rises, so whatever the other one still tries is refused.
-    pub(crate) async fn take_over(setting: Setting, task: Task) -> Result<Self, Problem> {
+    pub(crate) async fn take_over(setting: Setting<'a>, task: Task) -> Result<Self, Problem> {
         let now = setting.desk.now();
         let mut batch = setting.desk.batch();
         batch.audit(entry(task.opening(), "task.taken_over", now, json!({ "epoch": setting.held.epoch })));
@@ -161,8 +178,8 @@ impl Driver {
         Ok(driver)
     }
 
-    fn new(setting: Setting, task: Task, mut batch: Batch, started_at: Time) -> Result<Self, Problem> {
-        let broker = setting.authority.broker(&setting.desk);
+    fn new(setting: Setting<'a>, task: Task, mut batch: Batch, started_at: Time) -> Result<Self, Problem> {
+        let broker = setting.basis.authority.broker(&setting.desk);
         let subject = task.id().to_string();
         match &setting.held.claim {
             Claim::Free(seen) => batch.expect_lease(subject, seen.clone()),
@@ -205,6 +222,9 @@ impl Driver {
                     Effect::Ask(ask) => self.answer(&ask)?,
                     Effect::Call(call) => Box::pin(self.rule(call)).await?,
                 }
+            }
+            if self.task.result().is_some() && !self.task.waiting().is_empty() {
+                Box::pin(self.stop_asking()).await?;
             }
             self.standing = None;
             let receipt = match self.commit().await {
@@ -255,10 +275,10 @@ impl Driver {
 
     /// The reflexes answer in place. A model that is asked over a network will be a call like any other.
     fn answer(&mut self, ask: &Ask) -> Result<(), Problem> {
-        let mut reply = self.setting.provider.answer(ask);
+        let mut reply = self.setting.basis.provider.answer(ask);
         // Whoever chose it: the value of a secret is in no journal.
         if let Reply::Acted(Action::Call { args, .. }) = &mut reply {
-            self.setting.authority.secrets.hide(args);
+            self.setting.basis.authority.secrets.hide(args);
         }
         self.feed(match (ask, reply) {
             (_, Reply::Perceived(perception)) => Input::Perceived(perception),
@@ -272,7 +292,7 @@ impl Driver {
 
     /// Asks the broker, and enters what it says.
     async fn rule(&mut self, call: Call) -> Result<(), Problem> {
-        let Setting { authority, desk, salt, .. } = &self.setting;
+        let Setting { basis: Basis { authority, .. }, desk, salt, .. } = &self.setting;
         let now = desk.now();
         let accounts = authority.accounts(self.task.opening(), now);
         let mut standing = match self.standing.take() {
@@ -295,7 +315,7 @@ impl Driver {
         let mut ruled = ask(call.clone(), &[])?;
         if ruled.decision().answer == Answer::Review {
             // Only who would have to ask a person looks for what a person has granted.
-            let grants = granted(desk, now).await?;
+            let grants = granted(desk, &call.tool, now).await?;
             if !grants.is_empty() {
                 ruled = ask(call.clone(), &grants)?;
             }

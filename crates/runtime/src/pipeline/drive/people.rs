@@ -8,20 +8,20 @@ use broker::question::Question;
 use broker::{Context, Finished};
 use domain::Time;
 use domain::approval::{Answer, Status};
-use domain::call::Call;
+use domain::call::{Call, ToolId};
 use domain::id::{ApprovalId, CallId};
 use engine::task::Input;
 use ledger::Ledger;
 use ledger::records::{Approval, Grant};
 use serde_json::Value;
 
+use super::super::approve::Verdict;
 use super::super::{Desk, approve};
 use super::{BEATS_PER_LEASE, Driver, HALT_LOOK};
 use crate::app::Patience;
 use crate::problem::{Code, Problem};
 
-/// The question that is asked, in what only the chain knows of it.
-impl Driver {
+impl Driver<'_> {
     /// What the agent says that a call is for.
     pub(super) fn wanted(&self, call: &Call) -> String {
         let node = call.subtask.and_then(|subtask| self.task.plan()?.subtasks.get(subtask as usize));
@@ -51,7 +51,33 @@ impl Driver {
             }
             self.feed(Input::Answered { call, answer })?;
         }
+        if heard {
+            self.renew().await?;
+        }
         Ok(heard)
+    }
+
+    /// What was answered is decided about under the policy of now, and with the tools of now.
+    async fn renew(&mut self) -> Result<(), Problem> {
+        let basis = self.setting.ground.basis().await?;
+        self.task.narrow(basis.trust, &basis.tools);
+        self.broker = basis.authority.broker(&self.setting.desk);
+        self.setting.basis = basis;
+        Ok(())
+    }
+
+    /// A task that has its result needs no answer any more.
+    pub(super) async fn stop_asking(&mut self) -> Result<(), Problem> {
+        for (call, id) in self.task.waiting().clone() {
+            if let Some(asked) =
+                self.setting.desk.ledger.approval(id).await?.filter(|asked| asked.status.is_open())
+            {
+                approve::answer(&asked, &Verdict::not_needed(), self.setting.desk.now(), &mut self.batch);
+            }
+            self.not_run(call, &Answer::Expired).await?;
+            self.feed(Input::Answered { call, answer: Answer::Expired })?;
+        }
+        Ok(())
     }
 
     /// The call that was asked about did not run, and will not.
@@ -110,13 +136,11 @@ async fn answer(ledger: &Ledger, asked: &Approval) -> Result<Option<Answer>, Pro
     })
 }
 
-/// The grants that hold at this moment.
-pub(super) async fn granted(desk: &Desk, now: Time) -> Result<Vec<Granted>, Problem> {
-    let holds = |grant: &Grant| {
-        grant.live.is_some() && grant.revoked_at.is_none() && grant.expires_at.is_none_or(|end| now < end)
-    };
+/// The grants for a tool that hold at this moment.
+pub(super) async fn granted(desk: &Desk, tool: &ToolId, now: Time) -> Result<Vec<Granted>, Problem> {
+    let holds = |grant: &Grant| grant.revoked_at.is_none() && grant.expires_at.is_none_or(|end| now < end);
     let mut granted = Vec::new();
-    for grant in desk.ledger.grants().await?.into_iter().filter(holds) {
+    for grant in desk.ledger.grants_for(tool).await?.into_iter().filter(holds) {
         // What cannot be read grants nothing.
         let Some(terms) = desk.ledger.body(&grant.terms).await? else { continue };
         let Ok(terms) = serde_json::from_slice::<Terms>(&terms) else { continue };

@@ -9,7 +9,7 @@ use super::super::{Trail, journal};
 use super::Driver;
 use crate::problem::Problem;
 
-impl Driver {
+impl Driver<'_> {
     /// The batch was refused for what it would have started. The outcomes in it are written by themselves, from where the
     /// journal stands: a call that has run is never forgotten for the sake of one that may not.
     pub(super) async fn keep_what_came(&mut self) -> Result<(), Problem> {

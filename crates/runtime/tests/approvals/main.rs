@@ -6,6 +6,9 @@
     reason = "a test fails loudly, and has several processes at work at once"
 )]
 
+mod codes;
+mod of_now;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -78,6 +81,22 @@ async fn waiting(kept: Kept) -> (World, ApprovalView) {
     assert_eq!((report.status, report.waiting.len()), (Status::Waiting, 1));
     let [view] = <[_; 1]>::try_from(world.app.approvals().await.unwrap()).unwrap();
     (world, view)
+}
+
+/// Another process that waits for the answer to what this leads to.
+fn stays(world: &mut World, request: &str, leave: &Stop) -> tokio::task::JoinHandle<Result<Report, Problem>> {
+    let request = runtime::app::Request { patience: Patience::Stay(leave.clone()), ..world.request(request) };
+    let app = world.another(Arc::new(Silent));
+    tokio::spawn(async move { app.run(request).await })
+}
+
+async fn first_question(world: &World) -> ApprovalView {
+    loop {
+        match world.app.approvals().await.unwrap().pop() {
+            Some(view) => return view,
+            None => tokio::time::sleep(Duration::from_millis(5)).await,
+        }
+    }
 }
 
 fn there(world: &World, path: &str) -> bool {
@@ -325,31 +344,16 @@ async fn a_process_that_stays_goes_on_by_itself() {
         world.file("old.txt", "keep me");
         world.think(deletes("old.txt"));
         let leave = Stop::default();
-        let stays = |world: &mut World, leave: &Stop| {
-            let request = runtime::app::Request {
-                patience: Patience::Stay(leave.clone()),
-                ..world.request("delete old.txt")
-            };
-            let app = world.another(Arc::new(Silent));
-            tokio::spawn(async move { app.run(request).await })
-        };
-        let task = stays(&mut world, &leave);
-        let view = loop {
-            match world.app.approvals().await.unwrap().pop() {
-                Some(view) => break view,
-                None => tokio::time::sleep(Duration::from_millis(5)).await,
-            }
-        };
+        let task = stays(&mut world, "delete old.txt", &leave);
+        let view = first_question(&world).await;
         assert!(view.attended, "somebody is at it");
         world.app.resolve(&view.short, YES, "terminal").await.unwrap();
         let report = task.await.unwrap().unwrap();
         assert_eq!((report.status, there(&world, "old.txt")), (Status::Done, false), "{kept:?}");
 
         world.file("old.txt", "again");
-        let task = stays(&mut world, &leave);
-        while world.app.approvals().await.unwrap().is_empty() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let task = stays(&mut world, "delete old.txt", &leave);
+        first_question(&world).await;
         leave.now();
         let report = task.await.unwrap().unwrap();
         assert_eq!((report.status, there(&world, "old.txt")), (Status::Waiting, true), "{kept:?}");
@@ -375,35 +379,6 @@ async fn a_question_that_is_passed_on_goes_to_the_next_and_its_time_begins_anew(
         let above = world.app.resolve(&first.short, Act::Escalate, "terminal").await.unwrap_err();
         assert_eq!(above.code, Code::BAD_ANSWER, "nobody is above the owner");
         world.app.resolve(&first.short, YES, "terminal").await.unwrap();
-        world.resume(None).await.unwrap();
-        assert!(!there(&world, "old.txt"), "{kept:?}");
-        sound(&world).await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_code_is_good_once_and_a_few_guesses_are_its_end() {
-    for kept in Kept::EACH {
-        let (world, view) = waiting(kept).await;
-        let code = world.app.approval_code(&view.short).await.unwrap();
-        assert_eq!((code.number, code.code.len()), (1, 8));
-        let reply = |word: &str, code: &str| format!("{word} 1 {code}");
-        for guess in 0..5 {
-            let wrong =
-                world.app.approval_reply(&reply("yes", &format!("0000000{guess}"))).await.unwrap_err();
-            assert_eq!(wrong.code, Code::CODE);
-        }
-        let late = world.app.approval_reply(&reply("yes", &code.code)).await.unwrap_err();
-        assert_eq!(late.code, Code::CODE, "after five guesses it is worth nothing");
-        assert!(world.app.approval(&view.short).await.unwrap().status.is_open(), "and the question is open");
-
-        let old = world.app.approval_code(&view.short).await.unwrap();
-        let code = world.app.approval_code(&view.short).await.unwrap();
-        assert!(world.app.approval_reply(&reply("yes", &old.code)).await.is_err(), "a newer one was given");
-        let answered = world.app.approval_reply(&reply("yes", &code.code.to_lowercase())).await.unwrap();
-        assert_eq!((answered.status, answered.resolved_via.as_deref()), (Asked::Approved, Some("code")));
-        let again = world.app.approval_reply(&reply("no", &code.code)).await.unwrap_err();
-        assert_eq!(again.code, Code::CODE, "it was used");
         world.resume(None).await.unwrap();
         assert!(!there(&world, "old.txt"), "{kept:?}");
         sound(&world).await;
