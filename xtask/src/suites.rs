@@ -92,14 +92,14 @@ pub(crate) const ALL: &[Suite] = &[
     Suite {
         name: "doc",
         what: "examples, and what must not compile",
-        budget: secs(600),
+        budget: secs(300),
         needs: &[],
         run: doc,
     },
     Suite {
         name: "sim",
         what: "a thousand simulated histories, other ones with every commit",
-        budget: secs(180),
+        budget: secs(300),
         needs: &[GIT],
         run: sim::run,
     },
@@ -127,7 +127,7 @@ pub(crate) const ALL: &[Suite] = &[
     Suite {
         name: "crash",
         what: "killed under load, at every point, and gone on with",
-        budget: secs(600),
+        budget: secs(780),
         needs: &[GIT, POSTGRESQL, SQLITE],
         run: crash::suite,
     },

@@ -82,6 +82,31 @@ impl House<'_> {
     }
 }
 
+/// A code that was used, and a grant that was revoked, since the backup.
+#[test]
+fn neither_codes_nor_grants_come_back() {
+    let world = World::lived_in();
+    let house = House { regent: &|args| world.regent(args), workspace: &world.workspace() };
+    let (task, question) = house.asks("a.txt");
+    let code = house.json(&["approvals", "code", &question, "--json"]).remove(0);
+    let reply = format!("yes {} {}", code["number"], code["code"].as_str().expect("a code"));
+    let added = house.json(&["grants", "add", "delete_file", "path=b.txt", "--json"]).remove(0);
+    let grant = added["id"].as_str().expect("an id").to_owned();
+    let backup = back_up(&world);
+    world.regent(&["grants", "revoke", &grant]).run().succeeds();
+    world.regent(&["approvals", "reply", &reply]).run().succeeds();
+    world.regent(&["resume", &task]).run().succeeds();
+
+    let restored = world.regent(&["restore", "--yes", backup.to_str().expect("text")]).run().succeeds();
+    assert!(restored.stdout.contains("1 grant in it: revoked"), "{restored}");
+    world.regent(&["approvals", "reply", &reply]).run().fails(3, "R3007");
+    assert_eq!(house.shown(&question), ("pending".into(), Value::Null));
+    let grants = house.json(&["grants", "list", "--json"]);
+    assert_eq!(grants[0]["state"], "revoked", "{grants:?}");
+    house.asks("b.txt");
+    world.regent(&["audit", "verify", "--complete"]).run().succeeds();
+}
+
 #[test]
 fn a_yes_that_was_used_since_the_backup_is_void_after_the_restore() {
     let world = World::lived_in();
