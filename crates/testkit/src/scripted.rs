@@ -64,6 +64,7 @@ impl Provider for Scripted {
                         Check::AllOf(Vec::new()),
                     )],
                     depends_on: Vec::new(),
+                    after: Vec::new(),
                 }],
             }),
             Ask::Act { evidence, .. } => Reply::Acted((self.next)(evidence)),
