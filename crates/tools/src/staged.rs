@@ -300,9 +300,14 @@ impl Change<'_> {
 /// Who may not give files away becomes the owner, as with any editor; the group may still be his to give.
 fn give_owner(file: &File, (uid, gid): (u32, u32)) -> io::Result<Kept> {
     let kept = || file.metadata().map(|found| Kept { user: found.uid() == uid, group: found.gid() == gid });
-    let now = kept()?;
-    if !(now.user && now.group) && !allowed(fchown(file, Some(uid), Some(gid)))? && !now.group {
-        allowed(fchown(file, None, Some(gid)))?;
+    match kept()? {
+        Kept { user: true, group: true } => {}
+        Kept { group, .. } => {
+            let given = allowed(fchown(file, Some(uid), Some(gid)))?;
+            if !given && !group {
+                allowed(fchown(file, None, Some(gid)))?;
+            }
+        }
     }
     kept()
 }

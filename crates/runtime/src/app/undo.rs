@@ -152,7 +152,7 @@ impl App {
         let mut steps: Vec<Step> = Vec::new();
         for folded in plan::fold(recorded) {
             let (step, touched) = match self.verdict(desk, &workspace, &folded, &steps).await? {
-                Verdict::PutBack { step, touched } => (step, touched),
+                Verdict::PutBack { step, touched } => (*step, touched),
                 Verdict::Nothing => {
                     undone.unchanged.push(folded.path);
                     continue;
@@ -211,7 +211,8 @@ impl App {
             // A folder, a pipe, a link on the way: nothing that a call left there.
             Err(failure) => return Ok(Verdict::Leave(Obstacle::Refused(failure.message))),
         };
-        if let Verdict::PutBack { step: Step { to: Standing::File(file), .. }, .. } = &verdict
+        if let Verdict::PutBack { step, .. } = &verdict
+            && let Standing::File(file) = &step.to
             && let Some(blob) = &file.kept
             && desk.ledger.body(blob).await?.is_none()
         {

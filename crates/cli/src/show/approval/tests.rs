@@ -62,6 +62,7 @@ fn write() -> ApprovalView {
         from: file(812),
         to: file(2_160_000),
         folders: vec!["reports".into(), "reports/q3".into()],
+        modes: std::collections::BTreeMap::new(),
     });
     question.diff = Some("-old\n+new".into());
     question.offer = Some(offer());

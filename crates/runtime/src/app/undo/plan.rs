@@ -54,7 +54,7 @@ pub(super) struct Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     PutBack {
-        step: Step,
+        step: Box<Step>,
         touched: bool,
     },
     /// It is as it was.
@@ -132,8 +132,9 @@ impl Folded {
         Verdict::PutBack { step: self.step(now, end.from.clone()), touched: end.touched }
     }
 
-    pub(super) fn step(&self, from: Standing, to: Standing) -> Step {
-        Step { path: self.path.clone(), from, to, folders: self.folders.clone(), modes: self.modes.clone() }
+    pub(super) fn step(&self, from: Standing, to: Standing) -> Box<Step> {
+        let (path, folders, modes) = (self.path.clone(), self.folders.clone(), self.modes.clone());
+        Box::new(Step { path, from, to, folders, modes })
     }
 }
 
@@ -222,7 +223,7 @@ mod tests {
                 let (from, to) = (standing(now), standing(&to));
                 let step = Step { path: "f".into(), from, to, folders: Vec::new(), modes: BTreeMap::new() };
                 let touched = step.to == standing("X");
-                Verdict::PutBack { step, touched }
+                Verdict::PutBack { step: Box::new(step), touched }
             });
             assert_eq!(verdict, expected, "{calls} now {now}");
         }
