@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::call::Call;
+use domain::call::{Call, Failure, ToolId};
 use domain::canonical::{self, NotCanonical};
 use domain::principal::Principal;
 use domain::probe::Probe;
@@ -10,6 +10,7 @@ use domain::source::Text;
 use domain::{Clock, Trust};
 use ledger::records::{Approval, Blob, Salt};
 use policy::vpol::Vpol;
+use serde_json::Value;
 
 use crate::access::Switches;
 use crate::budget::{Accounts, Limits, Reservation, Standing};
@@ -110,15 +111,17 @@ impl Broker {
     }
 
     /// What a call would change, as its tool sees it now. With the arguments as the handler gets them, but for secrets.
-    pub async fn look(&self, call: &Call) -> Option<Looked> {
-        let entry = self.registry.entry(&call.tool)?;
-        entry.accepts(&call.args).ok()?;
-        let looked = entry.handler.look(&entry.whole(&call.args)).await?;
-        // The value of a secret is in no ledger: then what was there cannot be kept either.
+    ///
+    /// # Errors
+    /// If the tool cannot say it. Then it does nothing either, see [`Handler::look`](crate::Handler::look).
+    pub async fn look(&self, tool: &ToolId, args: &Value) -> Result<Option<Looked>, Failure> {
+        let Some(entry) = self.registry.entry(tool) else { return Ok(None) };
+        entry.accepts(args).map_err(Failure::logical)?;
+        let Some(looked) = entry.handler.look(&entry.whole(args)).await? else { return Ok(None) };
         let holds = |text: &str| self.secrets.found_in_text(text).is_some();
         let leaks = looked.content.as_deref().is_some_and(|content| holds(&String::from_utf8_lossy(content)))
             || looked.diff.as_deref().is_some_and(holds);
-        Some(if leaks { Looked { content: None, diff: None, ..looked } } else { looked })
+        Ok(Some(if leaks { looked.without_secret() } else { looked }))
     }
 
     /// Asks every layer about a call, with the facts that the registry and the moment add.

@@ -21,7 +21,15 @@ impl Looked {
     /// Whether it can be taken back: nothing would be gone, or what would be gone is kept.
     #[must_use]
     pub const fn can_be_undone(&self) -> bool {
-        self.content.is_some() || !matches!(self.change.from, Standing::File(_))
+        self.content.is_some() || matches!(self.change.from, Standing::Nothing | Standing::Link { .. })
+    }
+
+    /// Without the bytes, and with the reason: the value of a secret is in no ledger.
+    pub(crate) fn without_secret(mut self) -> Self {
+        if let Standing::File(file) = &mut self.change.from {
+            file.secret = true;
+        }
+        Self { content: None, diff: None, ..self }
     }
 
     /// The bodies to keep before the call may run; the last one is the change itself, which names the others.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::call::{Call, ToolId};
+use domain::call::{Call, Failure, ToolId};
 use domain::{Digest, Tier, Trust, canonical};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -312,10 +312,13 @@ pub trait Handler: Send + Sync {
         None
     }
 
-    /// What this call would change, as it stands now. Nothing is changed by looking; nothing comes back where the tool
-    /// cannot say, or where the call is going to fail anyway.
-    async fn look(&self, _args: &Value) -> Option<Looked> {
-        None
+    /// What this call would change, as it stands now. Nothing is changed by looking, and nothing comes back from a tool
+    /// that cannot say what it changes. INVARIANT (looked): one that can changes nothing without having been looked at.
+    ///
+    /// # Errors
+    /// If the call is going to fail, or it cannot be looked at now.
+    async fn look(&self, _args: &Value) -> Result<Option<Looked>, Failure> {
+        Ok(None)
     }
 
     async fn call(&self, call: Authorized<Call>) -> Returned;

@@ -11,6 +11,7 @@ use crate::time::Time;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "the machine hands it out in a box")]
 pub enum Ask {
     /// R1: what does this request need?
     Perceive { request: Text, now: Time },

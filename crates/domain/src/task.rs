@@ -32,6 +32,16 @@ pub struct Subtask {
     pub success_criteria: Vec<Criterion>,
     /// Numbers of subtasks whose outputs this one needs.
     pub depends_on: Vec<u32>,
+    /// Numbers of subtasks that have to be over first, whatever they came to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<u32>,
+}
+
+impl Subtask {
+    /// Every subtask that this one waits for.
+    pub fn waits_for(&self) -> impl Iterator<Item = u32> {
+        self.depends_on.iter().chain(&self.after).copied()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

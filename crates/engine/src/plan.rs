@@ -30,7 +30,7 @@ pub fn validate(plan: &Plan) -> Result<(), BadPlan> {
         _ => {}
     }
     for (subtask, node) in (0..).zip(&plan.subtasks) {
-        if let Some(&on) = node.depends_on.iter().find(|&&on| plan.subtasks.get(on as usize).is_none()) {
+        if let Some(on) = node.waits_for().find(|&on| plan.subtasks.get(on as usize).is_none()) {
             return Err(BadPlan::UnknownDependency { subtask, on });
         }
         if node.success_criteria.is_empty() {
@@ -56,7 +56,7 @@ fn acyclic(plan: &Plan) -> Result<(), BadPlan> {
         let waits = |number: &u32| {
             plan.subtasks
                 .get(*number as usize)
-                .is_some_and(|node| node.depends_on.iter().any(|on| left.contains(on)))
+                .is_some_and(|node| node.waits_for().any(|on| left.contains(&on)))
         };
         let waiting: HashSet<u32> = left.iter().copied().filter(waits).collect();
         if waiting.is_empty() {
@@ -73,7 +73,7 @@ fn acyclic(plan: &Plan) -> Result<(), BadPlan> {
 fn cycle(plan: &Plan, among: &HashSet<u32>) -> String {
     let next = |at: u32| {
         let node = plan.subtasks.get(at as usize);
-        node.and_then(|node| node.depends_on.iter().copied().filter(|on| among.contains(on)).min())
+        node.and_then(|node| node.waits_for().filter(|on| among.contains(on)).min())
     };
     let mut path: Vec<u32> = among.iter().min().copied().into_iter().collect();
     while let Some(on) = path.last().copied().and_then(next) {
@@ -101,11 +101,17 @@ mod tests {
             context: Vec::new(),
             success_criteria: criteria.iter().map(|text| Criterion::checked(*text, check.clone())).collect(),
             depends_on: depends_on.to_vec(),
+            after: Vec::new(),
         }
     }
 
     fn plan(edges: &[&[u32]]) -> Plan {
         Plan { subtasks: edges.iter().map(|on| subtask(on, &["the number is known"])).collect() }
+    }
+
+    fn after(edges: &[&[u32]]) -> Plan {
+        let subtask = |on: &&[u32]| Subtask { after: on.to_vec(), ..subtask(&[], &["the number is known"]) };
+        Plan { subtasks: edges.iter().map(subtask).collect() }
     }
 
     /// ari's example, by its text: 5 needs 3 and 4, 4 needs 2, 2 needs 1; 3 is independent (here from 0).
@@ -124,6 +130,9 @@ mod tests {
             (plan(&[&[0]]), cycle("0 needs 0")),
             (plan(&[&[], &[3], &[1], &[2]]), cycle("1 needs 3 needs 2 needs 1")),
             (plan(&[&[1], &[2], &[1]]), cycle("1 needs 2 needs 1")),
+            (after(&[&[], &[0], &[1]]), Ok(())),
+            (after(&[&[1]]), Err(BadPlan::UnknownDependency { subtask: 0, on: 1 })),
+            (after(&[&[1], &[0]]), cycle("0 needs 1 needs 0")),
             (Plan { subtasks: vec![subtask(&[], &[])] }, Err(BadPlan::NoCriterion(0))),
             (Plan { subtasks: vec![subtask(&[], &["count the FILES"])] }, Err(BadPlan::Restates(0))),
         ];

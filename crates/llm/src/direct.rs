@@ -27,7 +27,7 @@ pub struct DirectCall {
     pub spec: Option<Digest>,
 }
 
-/// Several calls at once, which do not need each other: one that fails does not keep the others from running.
+/// Several calls, which do not need each other: one that fails does not keep the others from running.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DirectCalls {
@@ -35,12 +35,15 @@ pub struct DirectCalls {
     /// What they are for, in a few words.
     pub intent: String,
     pub calls: Vec<DirectCall>,
+    /// Whether each waits until the one before is over.
+    #[serde(default)]
+    pub in_order: bool,
 }
 
 impl DirectCalls {
     /// # Errors
     /// If a request is neither one call nor several.
-    fn read(text: &str) -> Result<Self, String> {
+    pub fn read(text: &str) -> Result<Self, String> {
         let wrong = |error: serde_json::Error| format!("this is no call: {error}");
         let value: Value = serde_json::from_str(text).map_err(wrong)?;
         if value.get("calls").is_some() {
@@ -48,7 +51,7 @@ impl DirectCalls {
         }
         let call: DirectCall = serde_json::from_value(value).map_err(wrong)?;
         let (task_class, intent) = (format!("call_{}", call.tool), format!("call {}", call.tool));
-        Ok(Self { task_class, intent, calls: vec![call] })
+        Ok(Self { task_class, intent, calls: vec![call], in_order: false })
     }
 }
 
@@ -92,8 +95,10 @@ fn perceive(request: &Text) -> Perception {
 }
 
 fn plan(spec: &TaskSpec) -> Plan {
-    let calls = DirectCalls::read(&spec.raw_input.text).map_or_else(|_| Vec::new(), |read| read.calls);
-    let subtask = |DirectCall { tool, .. }: DirectCall| Subtask {
+    let Ok(DirectCalls { calls, in_order, .. }) = DirectCalls::read(&spec.raw_input.text) else {
+        return Plan { subtasks: Vec::new() };
+    };
+    let subtask = |(number, DirectCall { tool, .. }): (u32, DirectCall)| Subtask {
         intent: spec.intent.clone(),
         context: Vec::new(),
         success_criteria: vec![Criterion::checked(
@@ -101,8 +106,9 @@ fn plan(spec: &TaskSpec) -> Plan {
             Check::ToolCalled { tool },
         )],
         depends_on: Vec::new(),
+        after: number.checked_sub(1).filter(|_| in_order).into_iter().collect(),
     };
-    Plan { subtasks: calls.into_iter().map(subtask).collect() }
+    Plan { subtasks: (0..).zip(calls).map(subtask).collect() }
 }
 
 impl Direct {
@@ -153,7 +159,15 @@ mod tests {
     fn each_call_is_a_subtask_of_its_own_and_confirmed_for_the_tool_as_it_was_known() {
         let (known, other) = (Digest::of(b"known"), Digest::of(b"other"));
         let calls = vec![call("a", Some(known)), call("b", Some(other)), call("c", None)];
-        let calls = DirectCalls { task_class: "undo".into(), intent: "undo".into(), calls };
+        let mut calls =
+            DirectCalls { task_class: "undo".into(), intent: "undo".into(), calls, in_order: true };
+        let after = |calls: &DirectCalls| {
+            let plan = plan(&spec(serde_json::to_string(calls).unwrap()));
+            plan.subtasks.into_iter().map(|subtask| subtask.after).collect::<Vec<_>>()
+        };
+        assert_eq!(after(&calls), [vec![], vec![0], vec![1]]);
+        calls.in_order = false;
+        assert_eq!(after(&calls), vec![Vec::<u32>::new(); 3]);
         let spec = spec(serde_json::to_string(&calls).unwrap());
         let direct = Direct::knowing(&spec.raw_input.text, |_| Some(known));
         assert_eq!(plan(&spec).subtasks.len(), 3);

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use domain::change::{Change, Standing};
 use domain::event::Direction;
 use domain::id::TaskId;
 use domain::{Digest, Time};
@@ -141,6 +142,7 @@ impl Past<'_> {
         for event in naming.iter().filter(|event| !self.is_past(event) || !over.contains(&event.id)) {
             staying.extend([Some(event.body), event.metadata].into_iter().flatten());
         }
+        staying.extend(self.kept_to_undo(bodies, &naming).await?);
 
         let mut of_tasks: Vec<(String, Digest)> = Vec::new();
         let steps: Vec<TaskStep> = self.asked("body", bodies).await?;
@@ -152,6 +154,38 @@ impl Past<'_> {
         let going = self.tasks_that_go(of_tasks.iter().map(|(task, _)| task.clone()).collect()).await?;
         staying.extend(of_tasks.into_iter().filter(|(task, _)| !going.contains(task)).map(|(_, body)| body));
         Ok(staying)
+    }
+
+    /// Those of these bodies that an undo needs: what a change says or keeps, and where its task worked. They stay until
+    /// their person is forgotten.
+    async fn kept_to_undo(&self, bodies: &[Digest], naming: &[Event]) -> Result<BTreeSet<Digest>, Problem> {
+        let tasks: Vec<TaskId> = naming.iter().map(task_of).collect();
+        let calls: Vec<ToolCall> = self.asked("task_id", &tasks).await?;
+        let changing: BTreeSet<TaskId> =
+            calls.into_iter().filter(|call| call.change.is_some()).map(|call| call.task_id).collect();
+        let worked = naming.iter().filter(|event| changing.contains(&task_of(event)));
+        let mut needed: BTreeSet<Digest> = worked.filter_map(|event| event.metadata).collect();
+
+        let wanted: BTreeSet<Digest> = bodies.iter().copied().collect();
+        let mut after = Digest::ZERO;
+        loop {
+            let some = Select::<ToolCall>::all().filter("change", Op::Gt, &after).ascending("change");
+            let page = self.ledger.select(some.limit(PAGE)).await?;
+            let changes: Vec<Digest> = page.into_iter().filter_map(|call| call.change).collect();
+            let Some(last) = changes.last() else { return Ok(needed) };
+            after = *last;
+            needed.extend(changes.iter().filter(|change| wanted.contains(change)));
+            for some in changes.chunks(BODIES) {
+                for blob in self.ledger.select(Select::<Blob>::any_of("hash", some)).await? {
+                    let damaged =
+                        |error: serde_json::Error| Problem::new(Code::DATABASE_DAMAGED, error.to_string());
+                    let change: Change = serde_json::from_slice(&blob.content).map_err(damaged)?;
+                    if let Standing::File(file) = change.from {
+                        needed.extend(file.kept.filter(|kept| wanted.contains(kept)));
+                    }
+                }
+            }
+        }
     }
 
     /// Those of these tasks that are over and whose event is past.

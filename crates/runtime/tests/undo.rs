@@ -8,16 +8,17 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use domain::ask::Action;
+use domain::call::Chooser;
 use domain::probe::{Point, Probe};
 use domain::task::Status;
 use ledger::query::Select;
 use ledger::records::{AuditEntry, CallStatus, ToolCall};
 use ledger::table::Record;
-use runtime::app::{Before, Check, DirectRequest, Left, Obstacle, PutBack, Request, Undo, Undone};
+use runtime::app::{Before, Check, DirectRequest, Left, Note, Obstacle, PutBack, Request, Undo, Undone};
 use runtime::{Code, Problem};
 use serde_json::{Value, json};
 use testkit::scripted::call;
@@ -43,7 +44,7 @@ async fn done(world: &World, tool: &str, args: Value) -> String {
 
 /// Everything in the workspace: names, bytes or link targets, permission bits.
 fn picture(world: &World) -> Vec<(String, String, u32)> {
-    fn walk(folder: &std::path::Path, root: &std::path::Path, seen: &mut Vec<(String, String, u32)>) {
+    fn walk(folder: &Path, root: &Path, seen: &mut Vec<(String, String, u32)>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
@@ -69,7 +70,7 @@ fn picture(world: &World) -> Vec<(String, String, u32)> {
 }
 
 fn put_back(path: &str, as_before: Before) -> PutBack {
-    PutBack { path: path.into(), as_before }
+    PutBack { path: path.into(), as_before, notes: Vec::new() }
 }
 
 fn left(path: &str, why: Obstacle) -> Left {
@@ -136,12 +137,183 @@ async fn busy(kept: Kept) -> (World, String) {
     (world, task)
 }
 
+/// One task of several calls by the owner's hand, one after the other, and what happens right before each.
+async fn tasked(world: &mut World, calls: Vec<(&'static str, Value)>, before: fn(usize, &Path)) -> String {
+    let folder = world.path().to_owned();
+    world.think(Arc::new(Scripted::new(move |evidence| {
+        before(evidence.len(), &folder);
+        let Some((tool, args)) = calls.get(evidence.len()).cloned() else {
+            return Action::Finish { output: "done".into() };
+        };
+        let chosen_by = Chooser::Owner { confirmed: true };
+        Action::Call { tool: tool.parse().unwrap(), args, chosen_by }
+    })));
+    let report = world.run("change some files").await.unwrap();
+    assert_eq!(report.status, Status::Done, "{:?}", report.result);
+    report.task.to_string()
+}
+
+fn undisturbed(_: usize, _: &Path) {}
+
+fn new(path: &str) -> (&'static str, Value) {
+    ("write_file", json!({ "path": path, "content": "new" }))
+}
+
+fn delete(path: &str) -> (&'static str, Value) {
+    ("delete_file", json!({ "path": path }))
+}
+
+/// Each step is looked at when the ones before it are done.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_in_whose_place_a_folder_stands_is_put_back_at_once_and_that_too() {
+    for kept in Kept::EACH {
+        for calls in [
+            vec![delete("a"), new("a/b/c"), new("a/d")],
+            vec![delete("a"), new("a/b"), delete("a/b")],
+            vec![delete("x/a"), new("x/a/a"), delete("x/a/a"), new("x/a/a/a")],
+        ] {
+            let mut world = World::new(kept).await;
+            world.file("a", "old").file("x/a", "old");
+            let before = picture(&world);
+            let task = tasked(&mut world, calls.clone(), undisturbed).await;
+            let after = picture(&world);
+            let planned = world.app.undo(&task, Undo::DryRun, Arc::new(|_| {})).await.unwrap();
+            let undone = undo(&world, &task).await.unwrap();
+            assert_eq!((undone.problem(), picture(&world)), (None, before.clone()), "{kept:?} {calls:?}");
+            assert_eq!(planned.put_back, undone.put_back, "{kept:?} {calls:?}");
+            let redone = undo(&world, &undone.by.unwrap().to_string()).await.unwrap();
+            assert_eq!(redone.left, [], "{kept:?} {calls:?}");
+            if calls.len() != 3 || calls[2].0 == "write_file" {
+                assert_eq!(picture(&world), after, "{kept:?} {calls:?}");
+            }
+            let undone = undo(&world, &redone.by.unwrap().to_string()).await.unwrap();
+            assert_eq!((undone.problem(), picture(&world)), (None, before), "{kept:?} {calls:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn folders_that_a_task_left_empty_go_and_then_there_is_nothing_to_do() {
+    for kept in Kept::EACH {
+        let mut world = World::new(kept).await;
+        world.file("keep", "");
+        let before = picture(&world);
+        let task = tasked(&mut world, vec![new("made/deep/f"), delete("made/deep/f")], undisturbed).await;
+        assert_ne!(picture(&world), before, "{kept:?}");
+        let undone = undo(&world, &task).await.unwrap();
+        let tidied = PutBack { notes: vec![Note::Tidied], ..put_back("made/deep/f", Before::Nothing) };
+        assert_eq!((undone.problem(), undone.put_back), (None, vec![tidied]), "{kept:?}");
+        assert_eq!(picture(&world), before, "{kept:?}");
+        let problem = undo(&world, &task).await.unwrap_err();
+        assert!(problem.what.ends_with("is as it was before"), "{kept:?} {problem}");
+    }
+}
+
+/// It is put back all the same, so nothing is wrong.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_left_between_two_calls_is_put_back_with_a_note() {
+    for kept in Kept::EACH {
+        let mut world = World::new(kept).await;
+        world.file("f", "old");
+        let edit = |old, new| ("edit_file", json!({ "path": "f", "old": old, "new": new }));
+        let meddle = |calls, folder: &Path| {
+            if calls == 1 {
+                fs::write(folder.join("f"), "theirs").unwrap();
+            }
+        };
+        let task = tasked(&mut world, vec![edit("old", "new"), edit("theirs", "newer")], meddle).await;
+        let undone = undo(&world, &task).await.unwrap();
+        let touched = PutBack { notes: vec![Note::Touched], ..put_back("f", Before::File) };
+        assert_eq!((undone.problem(), undone.put_back), (None, vec![touched]), "{kept:?}");
+        assert_eq!(fs::read(world.path().join("f")).unwrap(), b"theirs", "{kept:?}");
+    }
+}
+
+/// The journal says what came first, whatever the clock said.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_is_set_back_changes_no_order() {
+    for kept in Kept::EACH {
+        let mut world = World::new(kept).await;
+        world.file("f", "one");
+        let clock = Arc::clone(&world.clock);
+        world.think(Arc::new(Scripted::new(move |evidence| {
+            clock.turn_back(std::time::Duration::from_secs(1));
+            let (old, new) = match evidence.len() {
+                0 => ("one", "two"),
+                1 => ("two", "three"),
+                _ => return Action::Finish { output: "done".into() },
+            };
+            let args = json!({ "path": "f", "old": old, "new": new });
+            let chosen_by = Chooser::Owner { confirmed: true };
+            Action::Call { tool: "edit_file".parse().unwrap(), args, chosen_by }
+        })));
+        let task = world.run("edit f").await.unwrap().task.to_string();
+        assert_eq!(fs::read(world.path().join("f")).unwrap(), b"three", "{kept:?}");
+        let undone = undo(&world, &task).await.unwrap();
+        assert_eq!(undone.put_back, [put_back("f", Before::File)], "{kept:?}");
+        assert_eq!(fs::read(world.path().join("f")).unwrap(), b"one", "{kept:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_says_what_the_door_would_say() {
+    for kept in Kept::EACH {
+        let (world, task) = busy(kept).await;
+        world.app.switch_tool("put_back", false).await.unwrap();
+        let planned = world.app.undo(&task, Undo::DryRun, Arc::new(|_| {})).await.unwrap();
+        let off = |path| left(path, Obstacle::Refused("put_back is switched off".into()));
+        assert_eq!(
+            (planned.put_back, planned.left),
+            (vec![], vec![off("made/b"), off("made/a")]),
+            "{kept:?}"
+        );
+    }
+}
+
+/// An undo that was killed between two of its steps, or in the middle of one, is gone on with, and says what came of it.
+#[test]
+fn an_undo_that_was_killed_is_gone_on_with_and_names_its_files() {
+    for kept in Kept::EACH {
+        for after in [false, true] {
+            let several = || Builder::new_multi_thread().worker_threads(3).enable_all().build().unwrap();
+            let doomed = several();
+            let mut world = doomed.block_on(async {
+                let died = Arc::new(Notify::new());
+                let mortal = Mortal { tool: "put_back", after, died: Arc::clone(&died) };
+                let mut world = World::new(kept).await;
+                let task = tasked(&mut world, vec![new("a"), new("b")], undisturbed).await;
+                world.restart_probed(Arc::new(mortal));
+                let world = Arc::new(world);
+                let undoing = Arc::clone(&world);
+                let running = tokio::spawn(async move { undo(&undoing, &task).await });
+                died.notified().await;
+                running.abort();
+                drop(running.await);
+                Arc::try_unwrap(world).unwrap()
+            });
+            doomed.shutdown_background();
+            several().block_on(async {
+                world.restart();
+                let by = world.resume(None).await.unwrap().task;
+                let undone = world.app.undone_by(by).await.unwrap().unwrap();
+                assert_eq!(undone.put_back, [put_back("a", Before::Nothing)], "{kept:?}");
+                let left: Vec<_> = undone.left.into_iter().map(|left| left.path.unwrap()).collect();
+                assert_eq!(left, ["b"], "{kept:?}: nobody knows");
+                assert_eq!(
+                    (world.path().join("a").exists(), world.path().join("b").exists()),
+                    (false, !after)
+                );
+            });
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn all_that_a_task_changed_is_taken_back_at_once_and_on_record() {
     for kept in Kept::EACH {
         let (world, task) = busy(kept).await;
         let undone = undo(&world, &task).await.unwrap();
-        let expected = [put_back("made/a", Before::Nothing), put_back("made/b", Before::Nothing)];
+        let expected = [put_back("made/b", Before::Nothing), put_back("made/a", Before::Nothing)];
         assert_eq!((undone.put_back.as_slice(), undone.problem()), (&expected[..], None), "{kept:?}");
         assert!(!world.path().join("made").exists(), "{kept:?}");
         let by = undone.by.unwrap();
@@ -223,6 +395,10 @@ async fn what_cannot_be_undone_says_why() {
         let task = done(&world, "delete_file", json!({ "path": "large" })).await;
         let undone = undo(&world, &task).await.unwrap();
         assert_eq!((undone.left, undone.by), (vec![left("large", Obstacle::TooLarge)], None), "{kept:?}");
+        let huge = fs::File::create(world.path().join("huge")).unwrap();
+        huge.set_len(domain::limits::DELETED_DIGEST_BYTES + 1).unwrap();
+        let task = done(&world, "delete_file", json!({ "path": "huge" })).await;
+        assert_eq!(undo(&world, &task).await.unwrap().left, [left("huge", Obstacle::TooLarge)], "{kept:?}");
     }
 }
 
@@ -255,15 +431,44 @@ async fn a_call_that_says_nothing_about_what_it_changed_is_listed() {
     }
 }
 
-/// Somebody who writes to a file between the look at it and the call.
+/// Somebody who is at a file between the look at it and the call.
 #[derive(Default)]
 struct Meddler(OnceLock<PathBuf>);
 
 impl Probe for Meddler {
     fn reached(&self, point: Point<'_>) {
-        if let (Point::Running { tool: "edit_file", .. }, Some(file)) = (point, self.0.get()) {
-            fs::write(file, "old, and theirs").unwrap();
+        match (point, self.0.get()) {
+            (Point::Running { tool: "edit_file", .. }, Some(file)) => {
+                fs::write(file, "old, and theirs").unwrap();
+            }
+            (Point::Running { tool: "write_file", .. }, Some(file)) => fs::remove_file(file).unwrap(),
+            _ => {}
         }
+    }
+}
+
+/// It could not be looked at, so nothing of it would be kept: what would have been possible by then is not done.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_could_not_be_looked_at_is_not_done() {
+    for kept in Kept::EACH {
+        let meddler = Arc::new(Meddler::default());
+        let world = World::probed(kept, Arc::<Meddler>::clone(&meddler)).await;
+        world.file("f", "old");
+        meddler.0.set(world.path().join("f")).unwrap();
+        let report = world.call("write_file", json!({ "path": "f", "content": "new" }), true).await.unwrap();
+        let reason = report.result.unwrap().reason.unwrap();
+        assert_eq!(reason, "it could not be looked at before; nothing was done, ask again", "{kept:?}");
+        assert!(!world.path().join("f").exists(), "{kept:?}");
+        let problem = undo(&world, &report.task.to_string()).await.unwrap_err();
+        assert_eq!(problem.code, Code::NOTHING_TO_UNDO, "{kept:?}");
+        // What is wrong with a call is still said by its tool.
+        let args = json!({ "path": "none", "old": "a", "new": "b" });
+        let report = world.call("edit_file", args, true).await.unwrap();
+        assert_eq!(
+            report.result.unwrap().reason.unwrap(),
+            "`none` does not exist in the workspace",
+            "{kept:?}"
+        );
     }
 }
 
@@ -286,6 +491,7 @@ async fn a_call_does_what_was_looked_at_or_nothing() {
 
 /// Dies right before the handler of a call runs, or right after it has.
 struct Mortal {
+    tool: &'static str,
     after: bool,
     died: Arc<Notify>,
 }
@@ -293,8 +499,8 @@ struct Mortal {
 impl Probe for Mortal {
     fn reached(&self, point: Point<'_>) {
         let dies = match point {
-            Point::Running { tool: "write_file", .. } => !self.after,
-            Point::Ran { tool: "write_file", .. } => self.after,
+            Point::Running { tool, .. } if tool == self.tool => !self.after,
+            Point::Ran { tool, .. } if tool == self.tool => self.after,
             _ => false,
         };
         if dies {
@@ -312,7 +518,7 @@ fn killed(kept: Kept, after: bool) -> World {
     let doomed = several();
     let world = doomed.block_on(async {
         let died = Arc::new(Notify::new());
-        let mortal = Mortal { after, died: Arc::clone(&died) };
+        let mortal = Mortal { tool: "write_file", after, died: Arc::clone(&died) };
         let world = Arc::new(World::probed(kept, Arc::new(mortal)).await);
         world.file("f", "old");
         let running = {

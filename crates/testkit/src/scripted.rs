@@ -73,6 +73,7 @@ impl Provider for Scripted {
                         Check::AllOf(Vec::new()),
                     )],
                     depends_on: Vec::new(),
+                    after: Vec::new(),
                 };
                 Reply::Planned(Plan { subtasks: vec![subtask; self.subtasks] })
             }

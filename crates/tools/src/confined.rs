@@ -82,9 +82,17 @@ pub(crate) struct Seen {
 
 impl Seen {
     pub(crate) fn modified_at(&self) -> Time {
-        let (seconds, nanos) = self.modified;
-        Time::from_micros(seconds.saturating_mul(1_000_000).saturating_add(nanos / 1_000))
+        time(self.modified)
     }
+
+    /// When anything about it was changed, its rights too.
+    pub(crate) fn changed_at(&self) -> Time {
+        time(self.changed)
+    }
+}
+
+fn time((seconds, nanos): (i64, i64)) -> Time {
+    Time::from_micros(seconds.saturating_mul(1_000_000).saturating_add(nanos / 1_000))
 }
 
 impl From<FileStat> for Seen {

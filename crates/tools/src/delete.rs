@@ -5,7 +5,7 @@ use std::io;
 use broker::Looked;
 use domain::call::Failure;
 use domain::change::{Change, Standing};
-use domain::limits::{DELETED_DIGEST_BYTES, UNDO_BYTES};
+use domain::limits::UNDO_BYTES;
 use domain::{Digest, Stop};
 use nix::errno::Errno;
 use nix::unistd::{UnlinkatFlags, fsync, unlinkat};
@@ -18,6 +18,7 @@ use crate::names::check_changeable;
 use crate::staged::changed_meanwhile;
 use crate::standing;
 use crate::stopping;
+use crate::way;
 use crate::workspace::{self, Place, Workspace, tidied};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -51,18 +52,15 @@ pub(crate) struct Deleted {
 /// What this call would change. Nothing is changed by looking.
 ///
 /// # Errors
-/// As [`run`], and if the file is too large to be told from another one.
+/// As [`run`].
 pub(crate) fn look(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Looked, Failure> {
     let (place, _) = find(workspace, &args.path)?;
     let found = standing::at(&place, &args.path, UNDO_BYTES, stop)?;
+    let path = shown(&args.path);
+    let modes = way::modes(workspace, &path);
     Ok(Looked {
         modified: found.modified(),
-        change: Change {
-            path: shown(&args.path),
-            from: found.standing,
-            to: Standing::Nothing,
-            folders: Vec::new(),
-        },
+        change: Change { modes, ..Change::new(path, found.standing, Standing::Nothing) },
         content: found.content,
         diff: None,
     })
@@ -78,19 +76,15 @@ pub(crate) fn run(
 ) -> Result<Deleted, Failure> {
     let path = &args.path;
     let (place, seen) = find(workspace, path)?;
-    let too_large = seen.kind == Kind::File && seen.bytes > DELETED_DIGEST_BYTES;
-    let (what, digest) = if too_large && !expected.is_known() {
-        (What::File, None)
-    } else {
-        let found = standing::at(&place, path, 0, stop)?;
-        if found.seen != Some(seen) {
-            return Err(changed_meanwhile(path));
-        }
-        expected.check(path, &shown(path), &found.standing)?;
-        match found.standing {
-            Standing::File(content) => (What::File, Some(content.digest)),
-            Standing::Link { .. } | Standing::Nothing => (What::Link, None),
-        }
+    let found = standing::at(&place, path, 0, stop)?;
+    if found.seen != Some(seen) {
+        return Err(changed_meanwhile(path));
+    }
+    expected.check(path, &shown(path), &found.standing)?;
+    let (what, digest) = match found.standing {
+        Standing::File(content) => (What::File, Some(content.digest)),
+        Standing::Large { .. } => (What::File, None),
+        Standing::Link { .. } | Standing::Nothing => (What::Link, None),
     };
     remove(&place, path, seen, stop)?;
     Ok(Deleted { path: shown(path), what, bytes: seen.bytes, digest })
@@ -124,12 +118,14 @@ pub(crate) fn remove(place: &Place<'_>, path: &str, seen: Seen, stop: &Stop) -> 
     if place.folder.look(place.name) != Ok(seen) {
         return Err(changed_meanwhile(path));
     }
-    let done = unlinkat(&place.folder, place.name, UnlinkatFlags::NoRemoveDir);
-    let done = done.and_then(|()| place.folder.listable()).and_then(fsync);
-    done.map_err(|errno| {
+    let failed = |why: &str, errno: Errno| {
         let kind = io::Error::from(errno).kind();
-        Failure::environmental(format!("`{path}` cannot be deleted: {kind}"))
-    })
+        Failure::environmental(format!("`{path}` {why}: {kind}"))
+    };
+    let undeleted = |errno| failed("cannot be deleted", errno);
+    let folder = place.folder.listable().map_err(undeleted)?;
+    unlinkat(&place.folder, place.name, UnlinkatFlags::NoRemoveDir).map_err(undeleted)?;
+    fsync(folder).map_err(|errno| failed("is deleted, but may be back after a power cut", errno))
 }
 
 #[cfg(test)]
@@ -189,5 +185,26 @@ mod tests {
         let stopped = run(tree.workspace(), &Args { path: "a".into() }, Expected::default(), &stop);
         assert_eq!(stopped, Err(Failure::environmental("stopped")));
         assert_eq!(tree.names("."), ["a"]);
+    }
+
+    /// Whether it is gone for good could not be said of a folder that cannot be opened.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_said_not_to_be_deleted_is_there() {
+        use crate::testing::{SOMEBODY, as_user};
+        use std::os::unix::fs::{PermissionsExt, chown};
+        if !nix::unistd::geteuid().is_root() {
+            return;
+        }
+        let tree = Tree::new(&[("closed/f", "x")]);
+        for path in [".", "closed", "closed/f"] {
+            chown(tree.path(path), Some(SOMEBODY), Some(SOMEBODY)).unwrap();
+        }
+        std::fs::set_permissions(tree.path("closed"), PermissionsExt::from_mode(0o300)).unwrap();
+        as_user(SOMEBODY, || {
+            let refused = Failure::environmental("`closed/f` cannot be deleted: permission denied");
+            assert_eq!(delete(&tree, "closed/f"), Err(refused));
+        });
+        assert_eq!(tree.names("closed"), ["f"]);
     }
 }

@@ -8,14 +8,13 @@ use memchr::memmem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::confined::Seen;
 use crate::diff::Diff;
 use crate::expected::Expected;
 use crate::leftovers;
 use crate::names::check_changeable;
 use crate::search;
 use crate::staged::Change;
-use crate::standing;
+use crate::standing::{self, Old};
 use crate::stopping;
 use crate::workspace::{Place, Workspace, tidied};
 use crate::write::{check_size, read_old};
@@ -59,15 +58,11 @@ pub(crate) struct Edited {
 pub(crate) fn look(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Looked, Failure> {
     let made = Made::of(workspace, args, stop)?;
     let mode = made.change(args, None).mode()?;
+    let to = Standing::File(standing::of_content(made.new.as_bytes(), mode));
     Ok(Looked {
-        change: change::Change {
-            path: made.shown,
-            from: standing::of_file(made.seen, &made.old),
-            to: Standing::File(standing::of_content(made.new.as_bytes(), mode)),
-            folders: Vec::new(),
-        },
-        modified: Some(made.seen.modified_at()),
-        content: Some(made.old),
+        change: change::Change::new(made.shown, made.old.standing(), to),
+        modified: Some(made.old.seen.modified_at()),
+        content: Some(made.old.content),
         diff: Some(made.diff.diff),
     })
 }
@@ -82,7 +77,7 @@ pub(crate) fn run(
     stop: &Stop,
 ) -> Result<Edited, Failure> {
     let made = Made::of(workspace, args, stop)?;
-    expected.check(&args.path, &made.shown, &standing::of_file(made.seen, &made.old))?;
+    expected.check(&args.path, &made.shown, &made.old.standing())?;
     stopping::check(stop)?;
     leftovers::tidy(&made.place, &args.path, false)?;
     stopping::check(stop)?;
@@ -101,8 +96,7 @@ struct Made<'a> {
     place: Place<'a>,
     /// As people see the path.
     shown: String,
-    seen: Seen,
-    old: Vec<u8>,
+    old: Old,
     new: String,
     replaced: usize,
     diff: Diff,
@@ -113,14 +107,14 @@ impl<'a> Made<'a> {
         check_changeable(&args.path)?;
         check_texts(args)?;
         let place = workspace.place(&args.path)?;
-        let (seen, old) = read_old(&place, &args.path, stop)?;
-        let Ok(text) = str::from_utf8(&old) else {
+        let old = read_old(&place, &args.path, stop)?;
+        let Ok(text) = str::from_utf8(&old.content) else {
             return Err(Failure::logical(format!("`{}` is no UTF-8 text", args.path)));
         };
         let (new, replaced) = replace(text, args, stop)?;
         let shown = tidied(&args.path).to_string_lossy().into_owned();
-        let diff = Diff::between(&shown, &old, new.as_bytes());
-        Ok(Self { place, shown, seen, old, new, replaced, diff })
+        let diff = Diff::between(&shown, &old.content, new.as_bytes());
+        Ok(Self { place, shown, old, new, replaced, diff })
     }
 
     fn change<'b>(&'b self, args: &'b Args, expected: Option<&'b Content>) -> Change<'b> {
@@ -128,8 +122,8 @@ impl<'a> Made<'a> {
             place: &self.place,
             path: &args.path,
             content: self.new.as_bytes(),
-            old: Some(self.seen),
-            mode: None,
+            old: Some(self.old.seen),
+            rights: None,
             expected,
         }
     }

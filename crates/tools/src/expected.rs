@@ -5,17 +5,13 @@ use domain::change::{Change, Content, Standing};
 
 use crate::staged::changed_meanwhile;
 
-/// Nothing is expected where nobody looked.
+/// Nothing is expected by whoever only looks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Expected<'a>(Option<&'a Change>);
 
 impl<'a> Expected<'a> {
     pub(crate) const fn new(change: Option<&'a Change>) -> Self {
         Self(change)
-    }
-
-    pub(crate) const fn is_known(self) -> bool {
-        self.0.is_some()
     }
 
     /// # Errors
@@ -33,7 +29,7 @@ impl<'a> Expected<'a> {
         match self.0.map(|change| &change.to) {
             None => Ok(None),
             Some(Standing::File(content)) => Ok(Some(content)),
-            Some(Standing::Nothing | Standing::Link { .. }) => Err(changed_meanwhile(path)),
+            Some(_) => Err(changed_meanwhile(path)),
         }
     }
 
@@ -41,4 +37,9 @@ impl<'a> Expected<'a> {
     pub(crate) fn may_make(self, folder: &str) -> bool {
         self.0.is_none_or(|change| change.folders.iter().any(|known| known == folder))
     }
+}
+
+/// Of a call that nobody could look at before, though it can be looked at now. Nothing of what it changes would be kept.
+pub(crate) fn unlooked() -> Failure {
+    Failure::environmental("it could not be looked at before; nothing was done, ask again")
 }

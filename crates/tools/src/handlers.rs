@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::expected::Expected;
+use crate::expected::{self, Expected};
 use crate::{Workspace, calc, delete, edit, find, glob, hash, read, table, write};
 
 /// The built-in tools, confined to one workspace.
@@ -256,10 +256,11 @@ where
         A::deserialize(args).ok().as_ref().and_then(self.worse)
     }
 
-    async fn look(&self, args: &Value) -> Option<Looked> {
-        let Run::Changes(look, _) = self.run else { return None };
-        let (args, workspace) = (A::deserialize(args).ok()?, Arc::clone(&self.workspace));
-        blocking(move || look(&workspace, &args, &Stop::default())).await.ok()
+    async fn look(&self, args: &Value) -> Result<Option<Looked>, Failure> {
+        let Run::Changes(look, _) = self.run else { return Ok(None) };
+        let args = A::deserialize(args).map_err(|error| Failure::logical(error.to_string()))?;
+        let workspace = Arc::clone(&self.workspace);
+        blocking(move || look(&workspace, &args, &Stop::default())).await.map(Some)
     }
 
     async fn call(&self, call: Authorized<Call>) -> Returned {
@@ -284,7 +285,11 @@ where
         let change = call.change().cloned();
         let record = blocking(move || match run {
             Run::Reads(run) => run(&workspace, &args, &stop),
-            Run::Changes(_, run) => run(&workspace, &args, Expected::new(change.as_ref()), &stop),
+            Run::Changes(look, run) => match &change {
+                Some(change) => run(&workspace, &args, Expected::new(Some(change)), &stop),
+                // Why it could not be looked at is said by looking again. Whatever that comes to, nothing is changed.
+                None => Err(look(&workspace, &args, &stop).err().unwrap_or_else(expected::unlooked)),
+            },
         });
         let record = record.await?;
         serde_json::to_value(record).map_err(|error| Failure::logical(error.to_string()))

@@ -9,7 +9,7 @@ use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use crate::confined::{Denied, Folder};
+use crate::confined::{Denied, Folder, Kind};
 use crate::names::{self, LEFTOVER, LEFTOVER_END};
 use crate::workspace::{self, Place};
 
@@ -35,7 +35,7 @@ pub(crate) fn tidy(place: &Place<'_>, path: &str, is_new: bool) -> Result<(), Fa
     let prefix = prefix(place.name);
     let mut similar = None;
     let listed = each_name(&place.folder, |name| {
-        if names::is_leftover(name) && name.as_bytes().starts_with(prefix.as_bytes()) {
+        if is_of(name, &prefix) {
             remove_leftover(&place.folder, name);
         } else if is_new && names::differ_in_case_only(name, place.name) {
             similar = Some(name.to_os_string());
@@ -69,11 +69,38 @@ fn each_name(folder: &Folder, mut each: impl FnMut(&OsStr)) -> Result<(), Errno>
 
 /// What cannot be removed does no harm: it is hidden, and never in the way.
 fn remove_leftover(folder: &Folder, name: &OsStr) {
-    if let Ok((file, _)) = folder.open(name)
-        && file.try_lock().is_ok()
-    {
+    if is_abandoned(folder, name) {
         unlinkat(folder, name, UnlinkatFlags::NoRemoveDir).unwrap_or_default();
     }
+}
+
+/// Whether nobody writes it any more. A link cannot be locked: whoever is just about to put it in its place finds it
+/// gone, and has changed nothing.
+fn is_abandoned(folder: &Folder, name: &OsStr) -> bool {
+    match folder.look(name).map(|seen| seen.kind) {
+        Ok(Kind::Link) => true,
+        Ok(Kind::File) => folder.open(name).is_ok_and(|(file, _)| file.try_lock().is_ok()),
+        Ok(Kind::Folder | Kind::Other) | Err(_) => false,
+    }
+}
+
+/// Whether a killed writer to this name left something.
+pub(crate) fn are_beside(place: &Place<'_>) -> bool {
+    let (prefix, mut found) = (prefix(place.name), false);
+    let listed = each_name(&place.folder, |name| {
+        found |= is_of(name, &prefix) && is_abandoned(&place.folder, name);
+    });
+    listed.is_ok() && found
+}
+
+/// Whether nothing is in a folder.
+pub(crate) fn is_empty(folder: &Folder) -> bool {
+    let mut count = 0;
+    each_name(folder, |name| count += usize::from(name != "." && name != "..")).is_ok() && count == 0
+}
+
+fn is_of(name: &OsStr, prefix: &str) -> bool {
+    names::is_leftover(name) && name.as_bytes().starts_with(prefix.as_bytes())
 }
 
 fn same_but_for_case(path: &str, other: &OsStr) -> Failure {

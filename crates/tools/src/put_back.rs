@@ -1,15 +1,20 @@
-//! `put_back`: one name in the workspace as it was before, with exactly its bytes, its permission bits and its name.
+//! `put_back`: one name in the workspace as it was before, with exactly its bytes and its name, and with its rights as far
+//! as INVARIANT (narrow) of [`crate::staged`] lets them come back.
 //!
 //! It is the owner's hand and nobody else's, see [`handler`]: what an agent may write it writes with the other tools.
-//! Owner, group, access control lists and times are not put back, nor is what a folder's permissions were.
+//! Access control lists and times are not put back. Names that differ in case only are no obstacle: they stood there
+//! together before, and on a disk that does not tell them apart the other one is found under this name.
+//!
+//! Where `from` and `to` are the same, only what lies around is taken away: what killed writers left, and the folders.
 
 mod handler;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use broker::Looked;
 use domain::call::Failure;
-use domain::change::{Change, Standing};
+use domain::change::{Change, Content, Standing};
 use domain::limits::UNDO_BYTES;
 use domain::{Digest, Stop};
 use serde::{Deserialize, Serialize};
@@ -18,8 +23,9 @@ use crate::confined::Seen;
 use crate::diff::Diff;
 use crate::expected::Expected;
 use crate::names::{check_changeable, check_path};
+use crate::staged::Rights;
 use crate::standing::{self, Found};
-use crate::way::{self, Way};
+use crate::way::{self, Making, Way};
 use crate::workspace::{Place, Workspace, tidied};
 use crate::{delete, leftovers, staged};
 
@@ -36,6 +42,15 @@ pub(crate) struct Args {
     /// Folders on the way that were made for it: they go with it, if nothing else is in them.
     #[serde(default)]
     pub(crate) folders: Vec<String>,
+    /// The permission bits of folders on the way, where they have to be made again.
+    #[serde(default)]
+    pub(crate) modes: BTreeMap<String, u32>,
+}
+
+impl Args {
+    fn is_tidying(&self) -> bool {
+        self.from.is_as(&self.to)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -46,6 +61,8 @@ pub(crate) struct Done {
     /// Of a file.
     pub(crate) bytes: Option<u64>,
     pub(crate) digest: Option<Digest>,
+    /// Whether less is allowed with it than before: to whom it belonged, or what a list allowed, could not be put back.
+    pub(crate) narrower: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -66,21 +83,26 @@ pub(crate) fn look(
     content: Option<&[u8]>,
     stop: &Stop,
 ) -> Result<Looked, Failure> {
-    let Errand { way, found, shown } = Errand::of(workspace, args, UNDO_BYTES, stop)?;
-    if let Standing::File(_) = args.to {
-        change(args, content, &way.place, found.seen, Expected::default())?.mode()?;
-    }
-    let folders = match args.to {
-        Standing::Nothing => args.folders.clone(),
-        Standing::File(_) | Standing::Link { .. } => way.folders(),
+    let keep = if args.is_tidying() { 0 } else { UNDO_BYTES };
+    let Errand { way, found, shown } = Errand::of(workspace, args, keep, stop)?;
+    let to = match &args.to {
+        Standing::File(file) if !args.is_tidying() => {
+            let mode = change(args, content, &way.place, found.seen, Expected::default())?.mode()?;
+            Standing::File(Content { mode, ..file.clone() })
+        }
+        to => to.clone(),
+    };
+    let (folders, modes) = match to {
+        Standing::Nothing => (args.folders.clone(), way::modes(workspace, &shown)),
+        _ => (way.folders(), BTreeMap::new()),
     };
     let texts = (found.content.as_deref(), content);
     let diff =
         if let (Some(old), Some(new)) = texts { Diff::between(&shown, old, new).diff } else { String::new() };
     Ok(Looked {
         modified: found.modified(),
-        change: Change { path: shown, from: found.standing, to: args.to.clone(), folders },
-        content: found.content,
+        change: Change { path: shown, from: found.standing, to, folders, modes },
+        content: found.content.filter(|_| !args.is_tidying()),
         diff: Some(diff).filter(|diff| !diff.is_empty()),
     })
 }
@@ -97,27 +119,39 @@ pub(crate) fn run(
 ) -> Result<Done, Failure> {
     let Errand { way, found, shown } = Errand::of(workspace, args, 0, stop)?;
     expected.check(&args.path, &shown, &found.standing)?;
-    let (now, file) = match &args.to {
+    let tidy = |place: &Place<'_>| leftovers::tidy(place, &args.path, false);
+    let done = |now: Now| Done { path: shown.clone(), now, bytes: None, digest: None, narrower: false };
+    match &args.to {
         Standing::Nothing => {
+            if !way.is_missing() {
+                tidy(&way.place)?;
+            }
             if let Some(seen) = found.seen {
                 delete::remove(&way.place, &args.path, seen, stop)?;
             }
             way::remove_empty(workspace, &args.folders);
-            (Now::Nothing, None)
+            Ok(done(Now::Nothing))
+        }
+        to if args.is_tidying() => {
+            tidy(&way.place)?;
+            Ok(done(if matches!(to, Standing::Link { .. }) { Now::Link } else { Now::File }))
         }
         Standing::Link { to } => {
-            let place = way.make(workspace, expected, stop)?;
+            let place = way.make(workspace, Making::again(expected, &args.modes), stop)?;
+            tidy(&place)?;
             staged::put_link(&place, &args.path, to, found.seen, stop)?;
-            (Now::Link, None)
+            Ok(done(Now::Link))
         }
         Standing::File(file) => {
-            let place = way.make(workspace, expected, stop)?;
-            leftovers::tidy(&place, &args.path, found.seen.is_none())?;
+            let place = way.make(workspace, Making::again(expected, &args.modes), stop)?;
+            tidy(&place)?;
             change(args, content, &place, found.seen, expected)?.make(stop)?;
-            (Now::File, Some(file))
+            let narrower = expected.file(&args.path)?.is_some_and(|new| new.mode != file.mode);
+            let (bytes, digest) = (Some(file.bytes), Some(file.digest));
+            Ok(Done { bytes, digest, narrower, ..done(Now::File) })
         }
-    };
-    Ok(Done { path: shown, now, bytes: file.map(|file| file.bytes), digest: file.map(|file| file.digest) })
+        Standing::Large { .. } => Err(not_kept(&args.path)),
+    }
 }
 
 /// Where it is to be put back, and what is there now, which is what should be.
@@ -132,17 +166,14 @@ impl<'a> Errand<'a> {
         let path = &args.path;
         check_changeable(path)?;
         check_folders(args)?;
-        if args.from.is_as(&args.to) {
-            return Err(Failure::logical("`from` and `to` are the same; there is nothing to put back"));
+        if matches!(args.to, Standing::Large { .. }) && !args.is_tidying() {
+            return Err(not_kept(path));
         }
         let way = way::to(workspace, path, stop)?;
         let found =
             if way.is_missing() { Found::NOTHING } else { standing::at(&way.place, path, keep, stop)? };
         if !found.standing.is_as(&args.from) {
             return Err(changed_since(path));
-        }
-        if found.seen.is_none() {
-            way.check_case()?;
         }
         Ok(Self { way, found, shown: tidied(path).to_string_lossy().into_owned() })
     }
@@ -172,8 +203,8 @@ fn change<'a>(
         let why = "is not what was kept of it; the database may be damaged";
         return Err(Failure::environmental(format!("`{}` {why}", args.path)));
     }
-    let (path, mode) = (args.path.as_str(), Some(file.mode));
-    Ok(staged::Change { place, path, content, old, mode, expected: expected.file(path)? })
+    let (path, rights) = (args.path.as_str(), Some(Rights::of(file)));
+    Ok(staged::Change { place, path, content, old, rights, expected: expected.file(path)? })
 }
 
 fn not_kept(path: &str) -> Failure {

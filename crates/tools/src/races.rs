@@ -178,7 +178,8 @@ fn nothing_outside_is_put_back_or_taken_away() {
             for path in path {
                 let folders =
                     if path.contains("/back/") { vec![format!("{folder}/back")] } else { Vec::new() };
-                let there = put_back::Args { path, from: Standing::Nothing, to: file.clone(), folders };
+                let (from, modes) = (Standing::Nothing, std::collections::BTreeMap::new());
+                let there = put_back::Args { path, from, to: file.clone(), folders, modes };
                 let gone = put_back::Args { from: file.clone(), to: Standing::Nothing, ..there.clone() };
                 for (args, content) in [(there, Some(&b"inside"[..])), (gone, None)] {
                     let (expected, stop) = (Expected::default(), Stop::default());

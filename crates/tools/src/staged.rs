@@ -6,11 +6,12 @@
 //! Whoever writes holds a lock on the unfinished file, which ends with the process. So the next write to the
 //! same name can tell what a killed one left behind from what another one is busy with, and removes it.
 //!
-//! What replaces a file has its rights and, where that is allowed, its owner and group. INVARIANT (narrow): nobody
-//! but the one who writes can do more with the new file than with the old one. So if the group cannot be kept,
-//! the new file gives no rights to a group. The same goes for one with an access control list (on Linux): lists
+//! What replaces a file has its rights and, where that is allowed, its owner and group; so has what is put back.
+//! INVARIANT (narrow): nobody but the one who writes can do more with the new file than with the old one. So the right to
+//! run as somebody else comes back only to whom it belonged. If the group cannot be kept, the new file gives no rights to a
+//! group, and to others only what that group had too. The same goes for one with an access control list (on Linux): lists
 //! are not taken over, and next to one the bits of the group say what is allowed to all that are on it, not to
-//! the group. A list that the new file has from its folder is closed by the same step.
+//! the group. A list that the new file has from its folder is taken away, or closed by the same step.
 //!
 //! Other extended attributes are not taken over, and other hard links to the old file keep the old content.
 //!
@@ -50,10 +51,50 @@ pub(crate) struct Change<'a> {
     pub(crate) content: &'a [u8],
     /// What is replaced. If nothing is, then nothing may be there.
     pub(crate) old: Option<Seen>,
-    /// Exactly these permission bits; else those of what is replaced, or of any new file.
-    pub(crate) mode: Option<u32>,
+    /// What it had once; else it gets the rights of what is replaced, or of any new file.
+    pub(crate) rights: Option<Rights>,
     /// What somebody who looked before was told would stand there. It does, or nothing happens.
     pub(crate) expected: Option<&'a Content>,
+}
+
+/// Who might do what with a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rights {
+    mode: mode_t,
+    /// Where it is known.
+    owner: Option<(u32, u32)>,
+    listed: bool,
+}
+
+impl Rights {
+    pub(crate) const fn of(file: &Content) -> Self {
+        Self { mode: file.mode as mode_t, owner: file.owner, listed: file.listed }
+    }
+
+    /// What is left of them in other hands.
+    const fn narrowed(self, kept: Kept, listed: bool) -> mode_t {
+        let Self { mode, .. } = self;
+        let (user, mut group, mut other) = (mode >> 6 & 0o7, mode >> 3 & 0o7, mode & 0o7);
+        if !kept.group {
+            other &= group; // those who were in the group are others now
+        }
+        if !kept.user {
+            group &= user;
+            other &= user;
+        }
+        if !kept.group || listed || self.listed {
+            group = 0;
+        }
+        let special = if kept.user && kept.group { mode & 0o7000 } else { mode & 0o1000 };
+        special | user << 6 | group << 3 | other
+    }
+}
+
+/// Which of them are those of the old file.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kept {
+    user: bool,
+    group: bool,
 }
 
 impl Change<'_> {
@@ -86,13 +127,13 @@ impl Change<'_> {
 
     /// A new file gets the rights that any program would give it; one that replaces, or gets rights of its own, waits.
     fn first_mode(&self) -> Mode {
-        Mode::from_bits_truncate(if self.old.is_some() || self.mode.is_some() { 0o600 } else { 0o666 })
+        Mode::from_bits_truncate(if self.old.is_some() || self.rights.is_some() { 0o600 } else { 0o666 })
     }
 
     /// Whether it came out as it should; `mode` is what the file got.
     fn check(&self, mode: u32) -> Result<(), Failure> {
-        if self.mode.is_some_and(|wanted| wanted != mode) {
-            let why = "cannot get the permissions that it had";
+        if self.rights.is_some_and(|had| mode & !permissions(had.mode) != 0) {
+            let why = "cannot have as few permissions here as it had";
             return Err(Failure::environmental(format!("`{}` {why}", self.path)));
         }
         let is = |expected: &Content| {
@@ -144,7 +185,6 @@ pub(crate) fn put_link(
         })?;
         return flush(&place.folder, path);
     };
-    // A link cannot be locked, so one that was left behind is not told from one in the making; it is stepped around.
     let mut names = (0..TRIES).map(|count| leftovers::name(place.name, to.as_bytes(), count));
     let made = names.find_map(|name| match symlinkat(to, &place.folder, name.as_os_str()) {
         Err(Errno::EEXIST) => None,
@@ -234,37 +274,42 @@ impl<'a> Unfinished<'a> {
 impl Change<'_> {
     /// Gives a new file the rights that it is to have, and says which it has then.
     fn give_rights(&self, file: &File) -> io::Result<u32> {
-        let kept = self.old.map(|old| give_owner(file, old)).transpose()?;
-        let mode = match (self.mode, self.old) {
-            (Some(mode), _) => Some(mode as mode_t),
-            (None, Some(old)) => Some(self.narrowed(file, old, kept == Some(true))),
-            (None, None) => None,
-        };
-        if let Some(mode) = mode {
-            fchmod(file, Mode::from_bits_truncate(mode))?;
+        if let Some(had) = self.had() {
+            if self.rights.is_some() {
+                drop_list(file);
+            }
+            let kept = had.owner.map_or(Ok(Kept::default()), |owner| give_owner(file, owner))?;
+            fchmod(file, Mode::from_bits_truncate(had.narrowed(kept, has_list(file))))?;
         }
         Ok(permissions(file.metadata()?.mode() as mode_t))
     }
 
-    /// Not the right to run as somebody else: that was given to the old content.
-    fn narrowed(&self, file: &File, old: Seen, kept: bool) -> mode_t {
-        let listed = || {
+    /// The rights that it is to have. What replaces another file does not get the right to run as somebody else: that was
+    /// given to the old content.
+    fn had(&self) -> Option<Rights> {
+        let replaced = |old: Seen| {
             // One that is gone or cannot be opened any more is as good as one with a list.
-            let old = self.place.folder.open(self.place.name);
-            old.map_or(true, |(old, _)| has_list(&old)) || has_list(file)
+            let open = self.place.folder.open(self.place.name);
+            let listed = open.map_or(true, |(old, _)| has_list(&old));
+            Rights { mode: old.mode & 0o777, owner: Some(old.owner), listed }
         };
-        if kept && !listed() { old.mode & 0o777 } else { old.mode & 0o707 }
+        self.rights.or_else(|| self.old.map(replaced))
     }
 }
 
-/// Whether the group is kept. Who may not give files away becomes the owner, as with any editor; the group may still be
-/// his to give.
-fn give_owner(file: &File, old: Seen) -> io::Result<bool> {
-    let ((uid, gid), found) = (old.owner, file.metadata()?);
-    Ok((found.uid(), found.gid()) == old.owner
-        || allowed(fchown(file, Some(uid), Some(gid)))?
-        || found.gid() == gid
-        || allowed(fchown(file, None, Some(gid)))?)
+/// Who may not give files away becomes the owner, as with any editor; the group may still be his to give.
+fn give_owner(file: &File, (uid, gid): (u32, u32)) -> io::Result<Kept> {
+    let kept = || file.metadata().map(|found| Kept { user: found.uid() == uid, group: found.gid() == gid });
+    match kept()? {
+        Kept { user: true, group: true } => {}
+        Kept { group, .. } => {
+            let given = allowed(fchown(file, Some(uid), Some(gid)))?;
+            if !given && !group {
+                allowed(fchown(file, None, Some(gid)))?;
+            }
+        }
+    }
+    kept()
 }
 
 /// Whether it was done; not being allowed to is no error, nor is an owner that our namespace has no number for.
@@ -278,15 +323,24 @@ fn allowed(done: io::Result<()>) -> io::Result<bool> {
 
 /// Whether there is an access control list besides the mode. What cannot be told counts as yes.
 #[cfg(target_os = "linux")]
-fn has_list(file: &File) -> bool {
+pub(crate) fn has_list(file: &File) -> bool {
     use rustix::io::Errno;
     let size = rustix::fs::fgetxattr_query(file, "system.posix_acl_access");
     !matches!(size, Ok(0) | Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS))
 }
 
+/// What cannot be taken away is found by [`has_list`].
+#[cfg(target_os = "linux")]
+fn drop_list(file: &File) {
+    rustix::fs::fremovexattr(file, "system.posix_acl_access").unwrap_or_default();
+}
+
+#[cfg(not(target_os = "linux"))]
+const fn drop_list(_: &File) {}
+
 /// Known gap: on other systems it is not asked for.
 #[cfg(not(target_os = "linux"))]
-fn has_list(_: &File) -> bool {
+pub(crate) fn has_list(_: &File) -> bool {
     false
 }
 
@@ -329,7 +383,7 @@ mod tests {
             let place = tree.workspace().place(name).unwrap();
             let old = place.folder.look(place.name).ok();
             let change =
-                Change { place: &place, path: name, content: b"new", old, mode: None, expected: None };
+                Change { place: &place, path: name, content: b"new", old, rights: None, expected: None };
             assert_eq!(change.make(&stop), Err(Failure::environmental("stopped")));
         }
         assert_eq!((tree.names("."), tree.content("f")), (vec!["f".into()], b"old".to_vec()));
@@ -341,11 +395,11 @@ mod tests {
         let place = tree.workspace().place("f").unwrap();
         let old = place.folder.look(place.name).ok();
         tree.write("f", "their");
-        let change = Change { place: &place, path: "f", content: b"ours", old, mode: None, expected: None };
+        let change = Change { place: &place, path: "f", content: b"ours", old, rights: None, expected: None };
         let message = "`f` was changed by somebody else meanwhile; read it again";
         assert_eq!(change.make(&Stop::default()), Err(Failure::environmental(message)));
         let change =
-            Change { place: &place, path: "f", content: b"ours", old: None, mode: None, expected: None };
+            Change { place: &place, path: "f", content: b"ours", old: None, rights: None, expected: None };
         assert_eq!(change.make(&Stop::default()), Err(exists("f")));
         assert_eq!((tree.names("."), tree.content("f")), (vec!["f".into()], b"their".to_vec()));
     }

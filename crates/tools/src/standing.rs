@@ -12,7 +12,7 @@ use nix::libc::mode_t;
 
 use crate::confined::{Denied, Kind, Seen};
 use crate::search::{self, CHUNK};
-use crate::staged::changed_meanwhile;
+use crate::staged::{changed_meanwhile, has_list};
 use crate::stopping::Heeding;
 use crate::workspace::{self, Place, Workspace};
 
@@ -36,8 +36,24 @@ impl Found {
     }
 }
 
+/// A file whose bytes were read already.
+#[derive(Debug)]
+pub(crate) struct Old {
+    pub(crate) seen: Seen,
+    pub(crate) content: Vec<u8>,
+    /// Whether it has an access control list.
+    pub(crate) listed: bool,
+}
+
+impl Old {
+    pub(crate) fn standing(&self) -> Standing {
+        let content = of_content(&self.content, permissions(self.seen.mode));
+        Standing::File(Content { owner: Some(self.seen.owner), listed: self.listed, ..content })
+    }
+}
+
 /// # Errors
-/// If it is neither a file nor a link, too large to be looked through, or the disk refuses.
+/// If it is neither a file nor a link, or the disk refuses.
 pub(crate) fn at(place: &Place<'_>, path: &str, keep: usize, stop: &Stop) -> Result<Found, Failure> {
     let seen = match place.folder.look(place.name) {
         Ok(seen) => seen,
@@ -62,7 +78,9 @@ pub(crate) fn at(place: &Place<'_>, path: &str, keep: usize, stop: &Stop) -> Res
 /// The file that was looked at, or nothing is said about it.
 fn file(place: &Place<'_>, path: &str, seen: Seen, keep: usize, stop: &Stop) -> Result<Found, Failure> {
     if seen.bytes > DELETED_DIGEST_BYTES {
-        return Err(Failure::logical(format!("`{path}` has more than {DELETED_DIGEST_BYTES} bytes")));
+        let (mode, changed_at) = (permissions(seen.mode), seen.changed_at());
+        let standing = Standing::Large { bytes: seen.bytes, mode, changed_at };
+        return Ok(Found { standing, seen: Some(seen), content: None });
     }
     let (file, opened) = match place.folder.open(place.name) {
         Ok(opened) => opened,
@@ -72,6 +90,7 @@ fn file(place: &Place<'_>, path: &str, seen: Seen, keep: usize, stop: &Stop) -> 
     if opened != seen {
         return Err(changed_meanwhile(path));
     }
+    let listed = has_list(&file);
     let mut reader = Heeding { reader: file.take(DELETED_DIGEST_BYTES), stop };
     let (mut digesting, mut buffer, mut bytes) = (Digesting::default(), vec![0; CHUNK], 0);
     let mut content = Some(Vec::new());
@@ -86,20 +105,16 @@ fn file(place: &Place<'_>, path: &str, seen: Seen, keep: usize, stop: &Stop) -> 
             content.extend_from_slice(part);
         }
         if read < CHUNK {
-            let found =
-                Content { digest: digesting.finish(), bytes, mode: permissions(seen.mode), kept: None };
+            let found = Content::new(digesting.finish(), bytes, permissions(seen.mode));
+            let found = Content { owner: Some(seen.owner), listed, ..found };
             return Ok(Found { standing: Standing::File(found), seen: Some(seen), content });
         }
     }
 }
 
-/// A file whose bytes were read already.
-pub(crate) fn of_file(seen: Seen, content: &[u8]) -> Standing {
-    Standing::File(of_content(content, permissions(seen.mode)))
-}
-
+/// What is to be a file.
 pub(crate) fn of_content(content: &[u8], mode: u32) -> Content {
-    Content { digest: Digest::of(content), bytes: content.len() as u64, mode, kept: None }
+    Content::new(Digest::of(content), content.len() as u64, mode)
 }
 
 pub(crate) fn permissions(mode: mode_t) -> u32 {
@@ -115,7 +130,7 @@ impl Workspace {
     /// blocks.
     ///
     /// # Errors
-    /// If it is neither a file nor a link, too large to be looked through, or the disk refuses.
+    /// If it is neither a file nor a link, or the disk refuses.
     pub fn standing(&self, path: &str) -> Result<Standing, Failure> {
         crate::names::check_changeable(path)?;
         let stop = Stop::default();

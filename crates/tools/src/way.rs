@@ -1,11 +1,13 @@
 //! The way to a file that may not be there yet: the folders that are, and those that would have to be made.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use domain::Stop;
 use domain::call::Failure;
 use nix::errno::Errno;
+use nix::libc::mode_t;
 use nix::sys::stat::{Mode, mkdirat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
@@ -13,6 +15,7 @@ use crate::confined::{Denied, Folder};
 use crate::expected::Expected;
 use crate::leftovers;
 use crate::staged::{self, changed_meanwhile};
+use crate::standing::permissions;
 use crate::stopping;
 use crate::workspace::{self, Place, Workspace, through_a_link, tidied};
 
@@ -25,6 +28,40 @@ pub(crate) struct Way<'a> {
     /// The path of that folder, relative to the workspace.
     there: PathBuf,
     missing: Vec<&'a OsStr>,
+}
+
+/// How folders are made on the way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Making<'a> {
+    expected: Expected<'a>,
+    /// They were there before, with these permission bits. Where those are not known, nobody else gets in.
+    again: Option<&'a BTreeMap<String, u32>>,
+}
+
+impl<'a> Making<'a> {
+    pub(crate) const fn new(expected: Expected<'a>) -> Self {
+        Self { expected, again: None }
+    }
+
+    pub(crate) const fn again(expected: Expected<'a>, modes: &'a BTreeMap<String, u32>) -> Self {
+        Self { expected, again: Some(modes) }
+    }
+
+    /// What is asked of the kernel, which gives no more than any new folder gets.
+    fn mode(self, folder: &str) -> Mode {
+        let before = self.again.map(|modes| modes.get(folder).copied().unwrap_or(0o700));
+        Mode::from_bits_truncate(before.map_or(0o777, |mode| mode as mode_t & 0o777))
+    }
+}
+
+/// The permission bits of the folders on the way, as far as they can be seen.
+pub(crate) fn modes(workspace: &Workspace, path: &str) -> BTreeMap<String, u32> {
+    let above = Path::new(path).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+    let mode = |folder: &Path| {
+        let seen = workspace.folder_at(folder).ok()?.seen().ok()?;
+        Some((folder.to_string_lossy().into_owned(), permissions(seen.mode)))
+    };
+    above.filter_map(mode).collect()
 }
 
 /// # Errors
@@ -81,14 +118,14 @@ impl<'a> Way<'a> {
     pub(crate) fn make(
         self,
         workspace: &Workspace,
-        expected: Expected<'_>,
+        making: Making<'_>,
         stop: &Stop,
     ) -> Result<Place<'a>, Failure> {
         let folders = self.folders();
         let Self { place: Place { mut folder, name }, path, missing, .. } = self;
         for (step, made) in missing.into_iter().zip(folders) {
             stopping::check(stop)?;
-            folder = enter_or_make(folder, step, path, || expected.may_make(&made))?;
+            folder = enter_or_make(folder, step, path, (making, &made))?;
             check_open(workspace, &folder, path)?;
         }
         Ok(Place { folder, name })
@@ -99,17 +136,17 @@ fn enter_or_make(
     folder: Folder,
     name: &OsStr,
     path: &str,
-    may_make: impl Fn() -> bool,
+    (making, made): (Making<'_>, &str),
 ) -> Result<Folder, Failure> {
     let enter = |folder: &Folder| folder.enter(name);
     match enter(&folder) {
-        Err(Errno::ENOENT) if !may_make() => return Err(changed_meanwhile(path)),
+        Err(Errno::ENOENT) if !making.expected.may_make(made) => return Err(changed_meanwhile(path)),
         Err(Errno::ENOENT) => {}
         done => return done.map_err(|errno| refused(path, Denied::Os(errno))),
     }
     let place = Place { folder, name };
-    leftovers::tidy(&place, path, true)?;
-    match mkdirat(&place.folder, name, Mode::from_bits_truncate(0o777)) {
+    leftovers::tidy(&place, path, making.again.is_none())?;
+    match mkdirat(&place.folder, name, making.mode(made)) {
         Ok(()) | Err(Errno::EEXIST) => {} // somebody else was quicker: as good
         Err(errno) => return Err(staged::unwritten(path, &errno.into())),
     }
@@ -132,6 +169,22 @@ pub(crate) fn remove_empty(workspace: &Workspace, folders: &[String]) {
         if !removed.unwrap_or(false) {
             return;
         }
+    }
+}
+
+impl Workspace {
+    /// Whether something lies around a path that nobody needs: what a killed write left beside it, or an empty folder that
+    /// is the innermost of these. It blocks.
+    #[must_use]
+    pub fn is_untidy(&self, path: &str, folders: &[String]) -> bool {
+        let left = to(self, path, &Stop::default())
+            .is_ok_and(|way| !way.is_missing() && leftovers::are_beside(&way.place));
+        let innermost = folders.iter().map(|folder| tidied(folder)).filter_map(|folder| {
+            let depth = folder.components().count();
+            self.folder_at(&folder).ok().map(|folder| (depth, folder))
+        });
+        let innermost = innermost.max_by_key(|(depth, _)| *depth);
+        left || innermost.is_some_and(|(_, folder)| leftovers::is_empty(&folder))
     }
 }
 

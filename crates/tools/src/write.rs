@@ -1,5 +1,6 @@
 //! `write_file`: a new file, or a whole new content for one that exists.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 
 use broker::Looked;
@@ -19,9 +20,9 @@ use crate::expected::Expected;
 use crate::leftovers;
 use crate::names::check_writable;
 use crate::staged::{self, Change};
-use crate::standing;
+use crate::standing::{self, Old};
 use crate::stopping::{self, Heeding};
-use crate::way;
+use crate::way::{self, Making};
 use crate::workspace::{self, Place, Workspace, tidied};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -72,9 +73,10 @@ pub(crate) fn look(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Lo
             from: standing_of(old.as_ref()),
             to: Standing::File(standing::of_content(args.content.as_bytes(), mode)),
             folders: way.folders(),
+            modes: BTreeMap::new(),
         },
-        modified: old.as_ref().map(|(seen, _)| seen.modified_at()),
-        content: old.map(|(_, content)| content),
+        modified: old.as_ref().map(|old| old.seen.modified_at()),
+        content: old.map(|old| old.content),
         diff: Some(diff.diff).filter(|diff| !diff.is_empty()),
     })
 }
@@ -89,7 +91,7 @@ pub(crate) fn run(
     stop: &Stop,
 ) -> Result<Written, Failure> {
     check(args)?;
-    let place = way::to(workspace, &args.path, stop)?.make(workspace, expected, stop)?;
+    let place = way::to(workspace, &args.path, stop)?.make(workspace, Making::new(expected), stop)?;
     let old = old_of(&place, args, stop)?;
     stopping::check(stop)?;
     leftovers::tidy(&place, &args.path, old.is_none())?;
@@ -112,9 +114,7 @@ fn check(args: &Args) -> Result<(), Failure> {
     check_size(args.content.len())
 }
 
-/// What is replaced, and its content.
-type Old = (Seen, Vec<u8>);
-
+/// What is replaced.
 fn old_of(place: &Place<'_>, args: &Args, stop: &Stop) -> Result<Option<Old>, Failure> {
     match place.folder.look(place.name) {
         Ok(_) if !args.replace => Err(staged::exists(&args.path)),
@@ -125,7 +125,7 @@ fn old_of(place: &Place<'_>, args: &Args, stop: &Stop) -> Result<Option<Old>, Fa
 }
 
 fn standing_of(old: Option<&Old>) -> Standing {
-    old.map_or(Standing::Nothing, |(seen, content)| standing::of_file(*seen, content))
+    old.map_or(Standing::Nothing, Old::standing)
 }
 
 /// What this call makes of what is there.
@@ -143,13 +143,13 @@ impl<'a> Planned<'a> {
         let shown = tidied(&args.path).to_string_lossy().into_owned();
         expected.check(&args.path, &shown, &standing_of(old))?;
         let expected = expected.file(&args.path)?;
-        Ok(Self { args, shown, old: old.map(|(seen, _)| *seen), expected })
+        Ok(Self { args, shown, old: old.map(|old| old.seen), expected })
     }
 
     fn diff(&self, old: Option<&Old>) -> Diff {
         let content = self.args.content.as_bytes();
         match old {
-            Some((_, old)) => Diff::between(&self.shown, old, content),
+            Some(old) => Diff::between(&self.shown, &old.content, content),
             None => Diff::of_new(content),
         }
     }
@@ -160,7 +160,7 @@ impl<'a> Planned<'a> {
             path: &self.args.path,
             content: self.args.content.as_bytes(),
             old: self.old,
-            mode: None,
+            rights: None,
             expected: self.expected,
         }
     }
@@ -173,9 +173,9 @@ pub(crate) fn check_size(bytes: usize) -> Result<(), Failure> {
     Err(Failure::logical(format!("the text has {bytes} bytes; at most {WRITE_BYTES} are written at once")))
 }
 
-/// The content that is there, and what the kernel said about it. Never through a link, and only of a file that
+/// What is there. Never through a link, and only of a file that
 /// may be written.
-pub(crate) fn read_old(place: &Place<'_>, path: &str, stop: &Stop) -> Result<(Seen, Vec<u8>), Failure> {
+pub(crate) fn read_old(place: &Place<'_>, path: &str, stop: &Stop) -> Result<Old, Failure> {
     let (file, seen) = place.folder.open(place.name).map_err(|errno| match errno {
         Errno::ENOENT => Failure::environmental(format!("`{path}` does not exist in the workspace")),
         Errno::ELOOP => Failure::logical(format!("`{path}` is a link; name the file that it leads to")),
@@ -189,7 +189,7 @@ pub(crate) fn read_old(place: &Place<'_>, path: &str, stop: &Stop) -> Result<(Se
     }
     check_allowed(place, path)?;
     let mut content = Vec::new();
-    let limit = WRITE_BYTES as u64;
+    let (limit, listed) = (WRITE_BYTES as u64, staged::has_list(&file));
     let reader = Heeding { reader: file, stop };
     reader.take(limit + 1).read_to_end(&mut content).map_err(|error| workspace::unreadable(path, &error))?;
     if content.len() > WRITE_BYTES {
@@ -197,7 +197,7 @@ pub(crate) fn read_old(place: &Place<'_>, path: &str, stop: &Stop) -> Result<(Se
             "`{path}` has more than {WRITE_BYTES} bytes, too many to change"
         )));
     }
-    Ok((seen, content))
+    Ok(Old { seen, content, listed })
 }
 
 /// Replacing needs the right to write in the folder only. Who took the right to write from the file meant it.

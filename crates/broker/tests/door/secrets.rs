@@ -2,6 +2,7 @@
 
 use broker::{Answer, Context, Layer, Prepared, Registration, Registry};
 use domain::call::{Failure, Outcome};
+use domain::change::Standing;
 use domain::{Time, Trust};
 use ledger::records::CallStatus;
 use serde_json::{Value, json};
@@ -97,5 +98,19 @@ async fn a_call_that_carries_the_value_is_denied_and_kept_without_it() {
         let everything = world.everything().await;
         assert!(everything.contains(reason.split('"').next().unwrap()), "it looks where something stands");
         assert!(!everything.contains(HIDDEN), "{reason}");
+    }
+}
+
+/// What would be gone cannot be kept then, and why is on record.
+#[tokio::test]
+async fn a_file_that_holds_the_value_is_looked_at_and_not_kept() {
+    for (content, secret) in [("plain".to_owned(), false), (format!("key = {HIDDEN}"), true)] {
+        let args = json!({ "there": content });
+        let looked = World::new().broker.look(&"writes".parse().unwrap(), &args).await.unwrap().unwrap();
+        let Standing::File(from) = &looked.change.from else { panic!("{looked:?}") };
+        assert_eq!(
+            (from.secret, looked.content.is_none(), looked.can_be_undone()),
+            (secret, secret, !secret)
+        );
     }
 }

@@ -8,10 +8,11 @@ use broker::access::Switches;
 use broker::budget::{Accounts, Limits, Standing};
 use broker::secrets::Secrets;
 use broker::{
-    Artifact, Asker, Authorized, Broker, Context, DataLevel, Finished, Handler, Moment, Pending, Prepared,
-    Registry, Returned, Ruled, ToolSpec, Used,
+    Artifact, Asker, Authorized, Broker, Context, DataLevel, Finished, Handler, Looked, Moment, Pending,
+    Prepared, Registry, Returned, Ruled, ToolSpec, Used,
 };
 use domain::call::{Call, Chooser, Failure, Outcome};
+use domain::change::{self, Change, Content};
 use domain::id::{BatchId, CallId, EntityId, NodeId, OriginId, ReasonId, TaskId};
 use domain::principal::Principal;
 use domain::probe::Silent;
@@ -49,6 +50,13 @@ impl Handler for Tool {
 
     fn tier(&self, args: &Value) -> Option<Tier> {
         args.get("replace").map(|_| Tier::WriteDestructive)
+    }
+
+    async fn look(&self, args: &Value) -> Result<Option<Looked>, Failure> {
+        let Some(content) = args.get("there").and_then(Value::as_str) else { return Ok(None) };
+        let from = change::Standing::File(Content::new(Digest::of(content.as_bytes()), 1, 0o644));
+        let change = Change::new("f".into(), from, change::Standing::Nothing);
+        Ok(Some(Looked { change, content: Some(content.into()), diff: None, modified: None }))
     }
 
     async fn call(&self, call: Authorized<Call>) -> Returned {

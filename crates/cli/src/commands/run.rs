@@ -48,6 +48,13 @@ pub(crate) async fn resume(app: &App, screen: &Screen, attendance: &Attendance, 
     let task = begun(app, id).await;
     let work = app.resume(id, surface(screen, attendance), watch(screen), attendance.patience());
     let report = attended(app, screen, attendance, task, Box::pin(work)).await?;
+    if report.status.is_over()
+        && let Some(undone) = app.undone_by(report.task).await?
+    {
+        let exit = super::undo::told(app, screen, &undone).await?;
+        afterwards(app).await;
+        return Ok(exit);
+    }
     if let Some(result) = report.result.as_ref().filter(|_| !report.worked) {
         screen.note(&format!("{} was over already; this is what it came to", report.short));
         if screen.json { response(screen, report.task, result)? } else { print(screen, result)? }

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use runtime::App;
-use runtime::app::{Before, Left, PutBack, Undo, Undone};
+use runtime::app::{Before, Left, Note, PutBack, Undo, Undone};
 
 use super::Done;
 use super::run::afterwards;
@@ -13,17 +13,23 @@ use crate::show::{Screen, Tone, escaped, problem};
 pub(crate) async fn undo(app: &App, screen: &Screen, task: &str, dry_run: bool) -> Done {
     let how = if dry_run { Undo::DryRun } else { Undo::ForGood };
     let undone = app.undo(task, how, Arc::new(|_| {})).await?;
+    let exit = told(app, screen, &undone).await?;
+    if !dry_run {
+        afterwards(app).await;
+    }
+    Ok(exit)
+}
+
+/// Says what came of an undo; its exit code.
+pub(super) async fn told(app: &App, screen: &Screen, undone: &Undone) -> Done {
     let trouble = undone.problem();
     if screen.json {
-        screen.json_line(&undone)?;
+        screen.json_line(undone)?;
     } else {
-        show(app, screen, &undone).await?;
+        show(app, screen, undone).await?;
         if let Some(trouble) = &trouble {
             screen.note(&problem(screen, trouble));
         }
-    }
-    if !dry_run {
-        afterwards(app).await;
     }
     Ok(trouble.map_or(0, |trouble| trouble.code.exit()))
 }
@@ -38,7 +44,7 @@ async fn show(app: &App, screen: &Screen, undone: &Undone) -> Result<(), super::
         };
         screen.line(&left_line(screen, &what, left))?;
     }
-    if let Some(by) = &undone.by_short {
+    if let Some(by) = undone.by_short.as_ref().filter(|_| !undone.put_back.is_empty()) {
         let again = screen.note_tinted(&format!("regent undo {by}"), Tone::Command);
         screen.note(&format!("to take this back: {again}"));
     }
@@ -47,13 +53,16 @@ async fn show(app: &App, screen: &Screen, undone: &Undone) -> Result<(), super::
 
 fn lines(screen: &Screen, undone: &Undone) -> io::Result<()> {
     let word = if undone.dry_run { "would put back" } else { "put back" };
-    for PutBack { path, as_before } in &undone.put_back {
-        let note = match as_before {
-            Before::Nothing => "  (it was new: gone again)",
-            Before::File => "",
-            Before::Link => "  (a link)",
+    for PutBack { path, as_before, notes } in &undone.put_back {
+        let kind = match as_before {
+            Before::Nothing if notes.contains(&Note::Tidied) => None,
+            Before::Nothing => Some("it was new: gone again".to_owned()),
+            Before::File => None,
+            Before::Link => Some("a link".to_owned()),
         };
-        screen.line(&format!("{}  {}{note}", screen.tinted(word, Tone::Good), escaped(path)))?;
+        let notes: Vec<String> = kind.into_iter().chain(notes.iter().map(ToString::to_string)).collect();
+        let notes = if notes.is_empty() { String::new() } else { format!("  ({})", notes.join("; ")) };
+        screen.line(&format!("{}  {}{notes}", screen.tinted(word, Tone::Good), escaped(path)))?;
     }
     undone.unchanged.iter().try_for_each(|path| screen.line(&format!("as before  {}", escaped(path))))
 }

@@ -66,21 +66,29 @@ impl Task {
             if self.state(number) != Some(&State::Waiting) {
                 continue;
             }
-            let needed = self.plan.as_ref().and_then(|plan| plan.subtasks.get(number as usize));
-            let needed = needed.map_or(&[][..], |node| &node.depends_on);
-            let states = || needed.iter().filter_map(|on| self.state(*on));
-            if states().any(State::is_failure) {
-                self.set(number, State::Skipped);
-            } else if states().all(|state| *state == State::Judged) {
-                self.set(number, State::Running);
+            let Some(next) = self.next(number) else { continue };
+            let starts = next == State::Running;
+            self.set(number, next);
+            if starts {
                 step.say(Role::Planner, Role::Executor, "SubTask", Some(number));
                 self.ask_to_act(number, step);
-            } else {
-                continue;
             }
             settled += 1;
         }
         settled
+    }
+
+    /// What becomes of a subtask that waits; nothing if it goes on waiting.
+    fn next(&self, number: u32) -> Option<State> {
+        let node = self.plan.as_ref().and_then(|plan| plan.subtasks.get(number as usize))?;
+        let states = |of: &'_ [u32]| of.iter().filter_map(|on| self.state(*on)).collect::<Vec<_>>();
+        let (needed, before) = (states(&node.depends_on), states(&node.after));
+        if needed.iter().any(|state| state.is_failure()) {
+            return Some(State::Skipped);
+        }
+        let starts =
+            needed.iter().all(|state| **state == State::Judged) && before.iter().all(|state| state.is_over());
+        starts.then_some(State::Running)
     }
 
     fn ask_to_act(&mut self, number: u32, step: &mut Step) {

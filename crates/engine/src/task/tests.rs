@@ -45,6 +45,7 @@ fn subtask(depends_on: &[u32]) -> Subtask {
         context: vec![],
         success_criteria: vec![criterion],
         depends_on: depends_on.to_vec(),
+        after: Vec::new(),
     }
 }
 
@@ -323,4 +324,19 @@ fn every_call_carries_the_trinity_and_hangs_under_the_plan() {
     let [plan, action] = reasons.as_slice() else { panic!("{reasons:?}") };
     assert_eq!((plan.parent, action.parent), (Some(opening().tags.reason), Some(plan.id)));
     assert_eq!(call.tags.reason, action.id);
+}
+
+#[test]
+fn what_comes_after_waits_until_the_one_before_is_over_whatever_it_came_to() {
+    let mut run = Run::new();
+    run.give(Input::Perceived(Perception::Task(Box::new(spec()))));
+    let after = |numbers: &[u32]| Subtask { after: numbers.to_vec(), ..subtask(&[]) };
+    let effects = run.give(Input::Planned(Plan { subtasks: vec![after(&[]), after(&[0]), after(&[1])] }));
+    assert_eq!(Run::acting(&effects), [0]);
+    let effects = run.work(0, Err(Failure::environmental("the disk is full")));
+    assert_eq!(Run::acting(&effects), [1]);
+    let effects = run.work(1, Ok(json!({ "count": 3 })));
+    assert_eq!(Run::acting(&effects), [2]);
+    run.work(2, Ok(json!({ "count": 3 })));
+    assert!(run.task.result().is_some());
 }

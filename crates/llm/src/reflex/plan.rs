@@ -14,6 +14,7 @@ pub(super) fn plan(request: &Request) -> Plan {
         context: vec![],
         success_criteria: criteria(job),
         depends_on: vec![],
+        after: vec![],
     };
     Plan { subtasks: request.jobs.iter().map(subtask).collect() }
 }

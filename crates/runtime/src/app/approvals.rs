@@ -216,7 +216,8 @@ impl App {
         let mut made_from = made_from;
         made_from.call.args = args;
         let authority = self.authority_over(toolbox.registry)?;
-        let looked = authority.broker(desk).look(&made_from.call).await;
+        let call = &made_from.call;
+        let looked = authority.broker(desk).look(&call.tool, &call.args).await.unwrap_or_default();
         made_from.change = looked.map(|looked| looked.change);
         made_from.tool = authority.registry.digest(&asked.tool_id);
         made_from.fingerprint(salt).map_err(Problem::internal)

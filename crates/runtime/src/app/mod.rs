@@ -51,7 +51,7 @@ pub use report::{Report, shortcoming};
 pub use run::{Patience, Request};
 pub use tasks::{CallLine, StepLine, TaskLine, TaskView};
 pub use tools::{DirectRequest, ToolLine, ToolView};
-pub use undo::{Before, Left, Obstacle, PutBack, Undo, Undone};
+pub use undo::{Before, Left, Note, Obstacle, PutBack, Undo, Undone};
 pub use why::{Branch, OriginLine, PolicyLine, Proof, ReasonLine, Why};
 
 /// What the program's edge brings along.

@@ -10,6 +10,7 @@ use ledger::Found;
 use ledger::records::{AgentTask, Event, Lease};
 
 use super::run::{Begun, Errand};
+use super::undo::{Unshown, is_undo};
 use super::{App, Patience, Report, Request};
 use crate::pipeline::{self, Desk, Ended, Held, Surface, Watch};
 use crate::problem::{Code, Problem};
@@ -50,6 +51,7 @@ impl App {
             None => {
                 let cast = self.cast_of(&desk, &event).await?;
                 let (text, workspace) = self.as_asked(&desk, &event).await?;
+                let surface = if is_undo(&event, &text) { Arc::new(Unshown) } else { surface };
                 let request = Request { text, workspace, surface, watch, patience };
                 let errand = Errand { desk: &desk, event: &event, cast, held, request: &request };
                 self.drive(errand, if running { Begun::Yes } else { Begun::No }).await?
@@ -140,20 +142,25 @@ impl App {
         }
     }
 
-    /// The request and the workspace as they were written down with the event. Only what the terminal wrote names a
-    /// workspace: nobody outside chooses where the work is done.
+    /// The request and the workspace as they were written down with the event.
     pub(super) async fn as_asked(&self, desk: &Desk, event: &Event) -> Result<(String, PathBuf), Problem> {
         let gone = || Problem::new(Code::ERASED, "the text of this request was erased");
         let text = desk.ledger.text(&event.body).await?.ok_or_else(gone)?;
+        let workspace = self.workspace_of(desk, event).await?.ok_or_else(gone)?;
+        Ok((text, workspace))
+    }
+
+    /// The workspace alone, which may be known for longer than the words; nothing if it was erased. Only what the terminal
+    /// wrote names one: nobody outside chooses where the work is done.
+    pub(super) async fn workspace_of(&self, desk: &Desk, event: &Event) -> Result<Option<PathBuf>, Problem> {
         let Some(metadata) = event.metadata.filter(|_| event.adapter == CLI) else {
-            return Ok((text, PathBuf::new()));
+            return Ok(Some(PathBuf::new()));
         };
-        let metadata = desk.ledger.body(&metadata).await?.ok_or_else(gone)?;
+        let Some(metadata) = desk.ledger.body(&metadata).await? else { return Ok(None) };
         let unreadable = |error: serde_json::Error| Problem::new(Code::DATABASE_DAMAGED, error.to_string());
         let metadata: serde_json::Value = serde_json::from_slice(&metadata).map_err(unreadable)?;
         let workspace = metadata.get("workspace").and_then(serde_json::Value::as_str);
-        let workspace = workspace
-            .ok_or_else(|| Problem::new(Code::DATABASE_DAMAGED, "the request names no workspace"))?;
-        Ok((text, PathBuf::from(workspace)))
+        let unnamed = || Problem::new(Code::DATABASE_DAMAGED, "the request names no workspace");
+        workspace.ok_or_else(unnamed).map(|workspace| Some(PathBuf::from(workspace)))
     }
 }

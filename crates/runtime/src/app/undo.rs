@@ -8,14 +8,17 @@ mod report;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use broker::Registry;
+use broker::access::Switch;
+use broker::{ExecutionMode, Registry};
 use domain::call::{Failure, ToolId};
 use domain::change::Standing;
+use domain::event::CLI;
 use domain::id::TaskId;
 use domain::limits::PLAN_SUBTASKS;
 use domain::task::FinalResult;
+use engine::task::Input;
 use ledger::Found;
-use ledger::records::AgentTask;
+use ledger::records::{AgentTask, Event};
 use llm::{DirectCall, DirectCalls};
 
 use self::outcomes::outcomes;
@@ -23,13 +26,16 @@ use self::plan::{Step, Verdict};
 use self::recorded::recorded;
 use super::run::{DIRECT, check_workspace};
 use super::{App, Patience, Request};
-use crate::pipeline::{self, Desk, Surface, Watch};
+use crate::pipeline::{self, Authority, Desk, Surface, Watch};
 use crate::problem::{Code, Problem};
 
-pub use report::{Before, Left, Obstacle, PutBack, Undone};
+pub use report::{Before, Left, Note, Obstacle, PutBack, Undone};
 
 /// The tool that puts one name back.
 const PUT_BACK: &str = "put_back";
+/// What the task of an undo is called, and how what it is for begins.
+const CLASS: &str = "undo";
+const INTENT: &str = "undo ";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undo {
@@ -39,7 +45,7 @@ pub enum Undo {
 }
 
 /// What is put back is told by what [`App::undo`] returns, not by the answer of its task.
-struct Unshown;
+pub(super) struct Unshown;
 
 impl Surface for Unshown {
     fn show(&self, _: TaskId, _: &FinalResult) -> Result<(), String> {
@@ -55,7 +61,8 @@ struct Planned {
 }
 
 impl App {
-    /// Puts back what a task changed. Each name is one call; one that refuses does not stop the others.
+    /// Puts back what a task changed, what was changed last first. Each name is one call, which is looked at when it is its
+    /// turn; one that refuses does not stop the others.
     ///
     /// # Errors
     /// If there is no such task, nothing to undo, its workspace is gone, or the ledger fails. That something could not be
@@ -71,21 +78,45 @@ impl App {
         let text = request(&tools, &undone.short, &steps)?;
         let (surface, patience): (Arc<dyn Surface>, _) = (Arc::new(Unshown), Patience::Leave);
         let report = self.carry(&Request { text, workspace, surface, watch, patience }, Some(DIRECT)).await?;
-        undone.put_back.clear();
-        let outcomes = outcomes(&pipeline::load(&desk.ledger, report.task).await?)?;
-        for (number, step) in (0..).zip(steps) {
-            match outcomes.get(&number) {
-                Some(Ok(())) => undone.put_back.push(put_back(&step)),
-                Some(Err(why)) => undone.left.push(Left::file(step.path, Obstacle::Refused(why.clone()))),
-                None => {
-                    let why = report.result.as_ref().and_then(|result| result.reason.clone());
-                    let why = why.unwrap_or_else(|| "it was not tried".into());
-                    undone.left.push(Left::file(step.path, Obstacle::Refused(why)));
-                }
-            }
-        }
+        let journal = pipeline::load(&desk.ledger, report.task).await?;
+        tell(&mut undone, steps, &journal)?;
         (undone.by, undone.by_short) = (Some(report.task), Some(report.short));
         Ok(undone)
+    }
+
+    /// What an undo came to that was gone on with; nothing if the task is none.
+    ///
+    /// # Errors
+    /// If the ledger fails, or the task is erased.
+    pub async fn undone_by(&self, by: TaskId) -> Result<Option<Undone>, Problem> {
+        let desk = self.desk().await?;
+        let Some(task) = desk.ledger.task(by).await? else { return Ok(None) };
+        let Some(event) = desk.ledger.event(task.payload).await? else { return Ok(None) };
+        let journal = pipeline::load(&desk.ledger, by).await?;
+        let opening = journal.first().and_then(|step| match &step.input {
+            Input::Opened(opening) => Some(opening),
+            _ => None,
+        });
+        let asked = opening.map(|opening| (opening, DirectCalls::read(&opening.request.text)));
+        let Some((opening, Ok(asked))) = asked.filter(|(opening, _)| is_undo(&event, &opening.request.text))
+        else {
+            return Ok(None);
+        };
+        let short = asked.intent.trim_start_matches(INTENT).to_owned();
+        let Found::Task(task) = self.find(&short).await? else { return Ok(None) };
+        let mut undone = Undone {
+            by: Some(by),
+            by_short: Some(self.short(by).await?),
+            ..Undone::new(task.task_id, short, opening.workspace.clone())
+        };
+        let step = |call: DirectCall| {
+            let step: Step = serde_json::from_value(call.args).map_err(Problem::internal)?;
+            undone.put_back.push(put_back(&step, false));
+            Ok(step)
+        };
+        let steps = asked.calls.into_iter().map(step).collect::<Result<_, Problem>>()?;
+        tell(&mut undone, steps, &journal)?;
+        Ok(Some(undone))
     }
 
     async fn undoable(&self, id: &str) -> Result<AgentTask, Problem> {
@@ -105,41 +136,54 @@ impl App {
     async fn plan_undo(&self, desk: &Desk, task: &AgentTask, how: Undo) -> Result<Planned, Problem> {
         let event = desk.ledger.event(task.payload).await?;
         let event = event.ok_or_else(|| Problem::new(Code::DATABASE_DAMAGED, "the task's event is gone"))?;
-        let (_, folder) = self.as_asked(desk, &event).await?;
+        let short = self.short(task.task_id).await?;
+        let folder = self.workspace_of(desk, &event).await?.ok_or_else(|| {
+            let what = format!("the folder that {short} worked in was erased, so it cannot be undone");
+            Problem::new(Code::ERASED, what).safe("nothing was done")
+        })?;
         check_workspace(&folder)?;
-        let tools = self.authority(&desk.ledger, &folder, Arc::new(Unshown)).await?.registry;
+        let authority = self.authority(&desk.ledger, &folder, Arc::new(Unshown)).await?;
         let mut undone = Undone {
-            task: task.task_id,
-            short: self.short(task.task_id).await?,
-            workspace: folder.to_string_lossy().into_owned(),
             dry_run: how == Undo::DryRun,
-            by: None,
-            by_short: None,
-            put_back: Vec::new(),
-            left: Vec::new(),
-            unchanged: Vec::new(),
+            ..Undone::new(task.task_id, short, folder.to_string_lossy().into_owned())
         };
-        let recorded = recorded(desk, task.task_id, &tools, &mut undone).await?;
+        let recorded = recorded(desk, task.task_id, &authority.registry, &mut undone).await?;
         let workspace = self.workspace(folder)?;
-        let mut steps = Vec::new();
+        let mut steps: Vec<Step> = Vec::new();
         for folded in plan::fold(recorded) {
-            if folded.touched {
-                undone.left.push(Left::file(&folded.path, Obstacle::Touched));
-            }
-            match self.verdict(desk, &workspace, &folded).await? {
-                Verdict::Nothing => undone.unchanged.push(folded.path),
-                Verdict::Leave(why) => undone.left.push(Left::file(folded.path, why)),
-                Verdict::PutBack(step) if steps.len() == PLAN_SUBTASKS => {
-                    undone.left.push(Left::file(step.path, Obstacle::TooMany));
+            let (step, touched) = match self.verdict(desk, &workspace, &folded, &steps).await? {
+                Verdict::PutBack { step, touched } => (*step, touched),
+                Verdict::Nothing => {
+                    undone.unchanged.push(folded.path);
+                    continue;
                 }
-                Verdict::PutBack(step) => steps.push(step),
+                Verdict::Leave(why) => {
+                    undone.left.push(Left::file(folded.path, why));
+                    continue;
+                }
+            };
+            if steps.len() == PLAN_SUBTASKS {
+                undone.left.push(Left::file(step.path, Obstacle::TooMany));
+                continue;
             }
+            let mut told = put_back(&step, touched);
+            // What stands in the way of another step now cannot be looked at before that is done.
+            if how == Undo::DryRun && !steps.iter().any(|before| before.clears(&step.path)) {
+                match rehearse(&authority, desk, &step).await? {
+                    Ok(narrower) => told.notes.extend(narrower.then_some(Note::Narrower)),
+                    Err(why) => {
+                        undone.left.push(Left::file(step.path, Obstacle::Refused(why)));
+                        continue;
+                    }
+                }
+            }
+            undone.put_back.push(told);
+            steps.push(step);
         }
-        undone.put_back = steps.iter().map(put_back).collect();
         if steps.is_empty() && undone.left.is_empty() {
             return Err(nothing(&undone));
         }
-        Ok(Planned { steps, undone, tools })
+        Ok(Planned { steps, undone, tools: authority.registry })
     }
 
     fn workspace(&self, folder: PathBuf) -> Result<Arc<tools::Workspace>, Problem> {
@@ -149,29 +193,103 @@ impl App {
         Ok(Arc::new(workspace.without(&self.parts.house.guarded())))
     }
 
-    /// What is to be done about one name, as it stands now.
+    /// What is to be done about one name, as it stands now, or will once the steps before it are done.
     async fn verdict(
         &self,
         desk: &Desk,
         workspace: &Arc<tools::Workspace>,
         folded: &plan::Folded,
+        before: &[Step],
     ) -> Result<Verdict, Problem> {
-        let (workspace, path) = (Arc::clone(workspace), folded.path.clone());
-        #[expect(clippy::disallowed_methods, reason = "looking at a file blocks")]
-        let now = tokio::task::spawn_blocking(move || workspace.standing(&path)).await;
-        let verdict = match now.map_err(Problem::internal)? {
+        let (path, folders) = (folded.path.clone(), folded.folders.clone());
+        let now = blocking(workspace, move |workspace| workspace.standing(&path)).await?;
+        let verdict = match now {
             Ok(now) => folded.against(now),
+            Err(_) if before.iter().any(|step| step.clears(&folded.path)) => {
+                folded.against(Standing::Nothing)
+            }
             // A folder, a pipe, a link on the way: nothing that a call left there.
             Err(failure) => return Ok(Verdict::Leave(Obstacle::Refused(failure.message))),
         };
-        if let Verdict::PutBack(Step { to: Standing::File(file), .. }) = &verdict
+        if let Verdict::PutBack { step, .. } = &verdict
+            && let Standing::File(file) = &step.to
             && let Some(blob) = &file.kept
             && desk.ledger.body(blob).await?.is_none()
         {
             return Ok(Verdict::Leave(Obstacle::Erased));
         }
-        Ok(verdict)
+        if verdict != Verdict::Nothing {
+            return Ok(verdict);
+        }
+        let path = folded.path.clone();
+        let untidy = blocking(workspace, move |workspace| {
+            let now = workspace.standing(&path).ok()?;
+            let folders = if now == Standing::Nothing { folders } else { Vec::new() };
+            workspace.is_untidy(&path, &folders).then_some(now)
+        });
+        Ok(untidy.await?.map_or(Verdict::Nothing, |now| {
+            let step = folded.step(now.clone(), now);
+            Verdict::PutBack { step, touched: false }
+        }))
     }
+}
+
+/// Looking at a file blocks.
+async fn blocking<T: Send + 'static>(
+    workspace: &Arc<tools::Workspace>,
+    look: impl FnOnce(&tools::Workspace) -> T + Send + 'static,
+) -> Result<T, Problem> {
+    let workspace = Arc::clone(workspace);
+    #[expect(clippy::disallowed_methods, reason = "looking at a file blocks")]
+    tokio::task::spawn_blocking(move || look(&workspace)).await.map_err(Problem::internal)
+}
+
+/// Looks at what a step would do, as the door will, and changes nothing: whether less will be allowed with the file than
+/// before, or why it cannot be put back.
+async fn rehearse(authority: &Authority, desk: &Desk, step: &Step) -> Result<Result<bool, String>, Problem> {
+    let tool: ToolId = PUT_BACK.parse().map_err(Problem::internal)?;
+    let off =
+        authority.registry.spec(&tool).is_none_or(|spec| spec.execution_mode == ExecutionMode::Disabled);
+    if off || authority.host.switches().of(&tool) != Switch::On {
+        return Ok(Err(format!("{PUT_BACK} is switched off")));
+    }
+    let args = serde_json::to_value(step).map_err(Problem::internal)?;
+    let looked = authority.broker(desk).look(&tool, &args).await;
+    Ok(looked.map_err(|failure| failure.message).map(|looked| {
+        let to = looked.map(|looked| looked.change.to);
+        to.is_some_and(|to| !to.is_as(&step.to))
+    }))
+}
+
+/// What came of the steps, from the journal of the task that made them.
+fn tell(undone: &mut Undone, steps: Vec<Step>, journal: &[engine::task::Step]) -> Result<(), Problem> {
+    let outcomes = outcomes(journal)?;
+    let planned = std::mem::take(&mut undone.put_back);
+    for (number, (step, mut told)) in (0..).zip(steps.into_iter().zip(planned)) {
+        match outcomes.get(&number) {
+            Some(Ok(record)) => {
+                let narrower = record.get("narrower").and_then(serde_json::Value::as_bool) == Some(true);
+                told.notes.extend(narrower.then_some(Note::Narrower));
+                undone.put_back.push(told);
+            }
+            Some(Err(why)) => undone.left.push(Left::file(step.path, Obstacle::Refused(why.clone()))),
+            None => {
+                let over = pipeline::fold(journal)?;
+                let why = over.result().and_then(|result| result.reason.clone());
+                let why = why.unwrap_or_else(|| "it was not tried".into());
+                undone.left.push(Left::file(step.path, Obstacle::Refused(why)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a request is what [`request`] made.
+pub(super) fn is_undo(event: &Event, text: &str) -> bool {
+    let direct = event.adapter == CLI && event.content_type == DIRECT;
+    direct
+        && DirectCalls::read(text)
+            .is_ok_and(|asked| asked.task_class == CLASS && asked.intent.starts_with(INTENT))
 }
 
 /// One request with a call for each step, confirmed for the tool as it is known now.
@@ -183,17 +301,20 @@ fn request(tools: &Registry, short: &str, steps: &[Step]) -> Result<String, Prob
         Ok(DirectCall { tool: tool.clone(), args, confirmed: true, spec })
     };
     let calls = steps.iter().map(call).collect::<Result<_, Problem>>()?;
-    let calls = DirectCalls { task_class: "undo".into(), intent: format!("undo {short}"), calls };
+    let intent = format!("{INTENT}{short}");
+    let calls = DirectCalls { task_class: CLASS.into(), intent, calls, in_order: true };
     serde_json::to_string(&calls).map_err(Problem::internal)
 }
 
-fn put_back(step: &Step) -> PutBack {
+fn put_back(step: &Step, touched: bool) -> PutBack {
     let as_before = match step.to {
         Standing::Nothing => Before::Nothing,
-        Standing::File(_) => Before::File,
+        Standing::File(_) | Standing::Large { .. } => Before::File,
         Standing::Link { .. } => Before::Link,
     };
-    PutBack { path: step.path.clone(), as_before }
+    let tidied = step.from.is_as(&step.to).then_some(Note::Tidied);
+    let notes = touched.then_some(Note::Touched).into_iter().chain(tidied).collect();
+    PutBack { path: step.path.clone(), as_before, notes }
 }
 
 fn nothing(undone: &Undone) -> Problem {

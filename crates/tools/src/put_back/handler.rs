@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Args, Done, look, not_kept, run};
 use crate::Workspace;
-use crate::expected::Expected;
+use crate::expected::{self, Expected};
 use crate::handlers::blocking;
 
 /// Where the bytes are that calls have taken away.
@@ -34,7 +34,7 @@ pub fn put_back(workspace: &Arc<Workspace>, kept: Arc<dyn Kept>) -> (ToolSpec, A
     let authors = [("path", Author::Caller), ("bytes", Author::System), ("digest", Author::System)];
     let spec = ToolSpec {
         input_schema: schema(),
-        sinks: ["path", "from", "to", "folders"].map(str::to_owned).into(),
+        sinks: ["path", "from", "to", "folders", "modes"].map(str::to_owned).into(),
         authorship: authors.map(|(field, author)| (field.to_owned(), author)).into(),
         ..ToolSpec::shipped(id, description, Tier::WriteDestructive)
     };
@@ -43,12 +43,16 @@ pub fn put_back(workspace: &Arc<Workspace>, kept: Arc<dyn Kept>) -> (ToolSpec, A
 
 fn schema() -> Value {
     let digest = json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" });
+    let mode = json!({ "type": "integer", "minimum": 0, "maximum": 0o7777 });
+    let id = json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX });
     let file = json!({
         "type": "object",
         "properties": {
             "digest": digest,
             "bytes": { "type": "integer", "minimum": 0 },
-            "mode": { "type": "integer", "minimum": 0, "maximum": 0o7777 },
+            "mode": mode,
+            "owner": { "type": "array", "items": id, "minItems": 2, "maxItems": 2 },
+            "listed": { "type": "boolean" },
             "kept": digest,
         },
         "required": ["digest", "bytes", "mode"],
@@ -73,6 +77,11 @@ fn schema() -> Value {
                 "items": { "type": "string" },
                 "description": "Folders on the way that go with the file, if nothing else is in them.",
             },
+            "modes": {
+                "type": "object",
+                "additionalProperties": mode,
+                "description": "The permission bits of folders on the way that are made again.",
+            },
         },
         "required": ["path", "from", "to"],
         "additionalProperties": false,
@@ -90,11 +99,9 @@ impl Handler for PutBack {
         Args::deserialize(args).map(drop).map_err(|error| error.to_string())
     }
 
-    async fn look(&self, args: &Value) -> Option<Looked> {
-        let args = Args::deserialize(args).ok()?;
-        let content = self.content(&args).await.ok()?;
-        let workspace = Arc::clone(&self.workspace);
-        blocking(move || look(&workspace, &args, content.as_deref(), &Stop::default())).await.ok()
+    async fn look(&self, args: &Value) -> Result<Option<Looked>, Failure> {
+        let args = Args::deserialize(args).map_err(|error| Failure::logical(error.to_string()))?;
+        self.look_at(args, Stop::default()).await.map(Some)
     }
 
     async fn call(&self, call: Authorized<Call>) -> Returned {
@@ -118,16 +125,27 @@ impl PutBack {
             return Err(Failure::logical("only the owner puts something back, with `regent undo`"));
         }
         let args: Args = call.args()?;
-        let content = self.content(&args).await?;
         let (workspace, stop) = (Arc::clone(&self.workspace), call.stop().clone());
-        let change = call.change().cloned();
-        blocking(move || run(&workspace, &args, content.as_deref(), Expected::new(change.as_ref()), &stop))
+        let Some(change) = call.change().cloned() else {
+            return Err(self.look_at(args, stop).await.err().unwrap_or_else(expected::unlooked));
+        };
+        let content = self.content(&args).await?;
+        blocking(move || run(&workspace, &args, content.as_deref(), Expected::new(Some(&change)), &stop))
             .await
+    }
+
+    async fn look_at(&self, args: Args, stop: Stop) -> Result<Looked, Failure> {
+        let content = self.content(&args).await?;
+        let workspace = Arc::clone(&self.workspace);
+        blocking(move || look(&workspace, &args, content.as_deref(), &stop)).await
     }
 
     /// The bytes of the file that is to be put there.
     async fn content(&self, args: &Args) -> Result<Option<Vec<u8>>, Failure> {
         let Standing::File(file) = &args.to else { return Ok(None) };
+        if args.is_tidying() {
+            return Ok(None);
+        }
         let blob = file.kept.ok_or_else(|| not_kept(&args.path))?;
         let content = self.kept.bytes(&blob).await.map_err(Failure::environmental)?;
         content.ok_or_else(|| not_kept(&args.path)).map(Some)
@@ -162,11 +180,12 @@ mod tests {
         );
         let schema = jsonschema::validator_for(&spec.input_schema).unwrap();
         let digest = Digest::of(b"");
-        let file = json!({ "file": { "digest": digest, "bytes": 0, "mode": 0o644, "kept": digest } });
+        let file = json!({ "file": { "digest": digest, "bytes": 0, "mode": 0o644, "kept": digest, "owner": [0, 1], "listed": true } });
         let table = [
             (json!({ "path": "f", "from": "nothing", "to": file }), true),
             (json!({ "path": "f", "from": file, "to": "nothing", "folders": ["a"] }), true),
             (json!({ "path": "f", "from": { "link": { "to": "x" } }, "to": "nothing" }), true),
+            (json!({ "path": "a/f", "from": "nothing", "to": file, "modes": { "a": 0o750 } }), true),
             (json!({ "path": "f", "from": "nothing" }), false),
             (json!({ "path": "f", "from": "something", "to": "nothing" }), false),
             (json!({ "path": "f", "from": { "file": { "digest": digest } }, "to": "nothing" }), false),

@@ -8,10 +8,11 @@ use crate::{delete, edit, write};
 use broker::Looked;
 use domain::call::Failure;
 use domain::change::{Change, Content, Standing};
-use domain::limits::UNDO_BYTES;
+use domain::limits::{DELETED_DIGEST_BYTES, UNDO_BYTES};
 use domain::{Digest, Stop};
+use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 /// A call of one of the tools that change something.
 #[derive(Clone, Copy, Debug)]
@@ -66,8 +67,8 @@ fn edit_args(path: &str, old: &str, new: &str) -> edit::Args {
 
 /// What takes back what was looked at.
 fn undoing(looked: &Looked) -> Args {
-    let Change { path, from, to, folders } = looked.change.clone();
-    Args { path, from: to, to: from, folders }
+    let Change { path, from, to, folders, modes } = looked.change.clone();
+    Args { path, from: to, to: from, folders, modes }
 }
 
 fn put(tree: &Tree, args: &Args, content: Option<&[u8]>) -> Result<Done, Failure> {
@@ -84,7 +85,14 @@ fn undo(tree: &Tree, looked: &Looked) -> Result<Done, Failure> {
 
 fn file(content: &[u8], mode: u32) -> Standing {
     let (digest, bytes) = (Digest::of(content), content.len() as u64);
-    Standing::File(Content { digest, bytes, mode, kept: None })
+    Standing::File(Content::new(digest, bytes, mode))
+}
+
+/// One that is there already.
+fn owned(tree: &Tree, content: &[u8], mode: u32) -> Standing {
+    let Standing::File(file) = file(content, mode) else { unreachable!() };
+    let folder = fs::metadata(tree.path(".")).unwrap();
+    Standing::File(Content { owner: Some((folder.uid(), folder.gid())), ..file })
 }
 
 fn set_mode(tree: &Tree, path: &str, mode: u32) {
@@ -112,7 +120,7 @@ fn looking_says_what_would_change_and_changes_nothing() {
     let tree = Tree::new(&[("a/f.txt", "one\nold\n")]);
     set_mode(&tree, "a/f.txt", 0o640);
     let new = usual(&tree);
-    let old = file(b"one\nold\n", 0o640);
+    let old = owned(&tree, b"one\nold\n", 0o640);
     let table = [
         (Tool::Write("two"), "./a//f.txt", old.clone(), file(b"two", 0o640), vec![]),
         (Tool::Edit("old", "new"), "a/f.txt", old.clone(), file(b"one\nnew\n", 0o640), vec![]),
@@ -130,7 +138,9 @@ fn looking_says_what_would_change_and_changes_nothing() {
         let looked = tool.look(&tree, path).unwrap();
         let there = from != Standing::Nothing;
         let path = if there { "a/f.txt" } else { path }.to_owned();
-        assert_eq!(looked.change, Change { path, from, to, folders }, "{tool:?}");
+        let modes = matches!(tool, Tool::Delete).then(|| ("a".to_owned(), mode(&tree, "a")));
+        let modes = modes.into_iter().collect();
+        assert_eq!(looked.change, Change { path, from, to, folders, modes }, "{tool:?}");
         assert_eq!(looked.content, there.then(|| b"one\nold\n".to_vec()), "{tool:?}");
         assert_eq!(looked.modified, there.then(|| time(CHANGED)), "{tool:?}");
         let shown = there && !matches!(tool, Tool::Delete);
@@ -192,7 +202,7 @@ fn bytes_and_permissions_come_back_exactly() {
             };
             tool.run(&tree, "f", &looked.change).unwrap();
             let (digest, bytes) = (Some(Digest::of(b"old\r\n")), Some(5));
-            let expected = Done { path: "f".into(), now: Now::File, bytes, digest };
+            let expected = Done { path: "f".into(), now: Now::File, bytes, digest, narrower: false };
             assert_eq!(undo(&tree, &looked), Ok(expected), "{tool:?} {bits:o}");
             assert_eq!(
                 (tree.content("f"), mode(&tree, "f")),
@@ -233,7 +243,7 @@ fn links_come_back_as_links_whatever_stands_there_now() {
         if replaced {
             looked.change.to = Tool::Write("mine").done(&tree, "l").change.to;
         }
-        let expected = Done { path: "l".into(), now: Now::Link, bytes: None, digest: None };
+        let expected = Done { path: "l".into(), now: Now::Link, bytes: None, digest: None, narrower: false };
         assert_eq!(undo(&tree, &looked), Ok(expected));
         assert_eq!(fs::read_link(tree.path("l")).unwrap().to_str(), Some(target));
         assert_eq!(tree.names("."), ["keep", "l"]);
@@ -406,8 +416,8 @@ fn what_is_no_way_back_is_refused() {
         from: from.clone(),
         to: Standing::Nothing,
         folders: folders.iter().map(ToString::to_string).collect(),
+        modes: BTreeMap::new(),
     };
-    let nothing = Standing::Nothing;
     let table = [
         (args("a/f", &there, &["empty"]), "`empty` is not on the way to `a/f`"),
         (args("a/f", &there, &["a/f"]), "`a/f` is not on the way to `a/f`"),
@@ -417,7 +427,6 @@ fn what_is_no_way_back_is_refused() {
             args(".git/config", &there, &[]),
             "`.git/config` belongs to git; tools do not change what is in there",
         ),
-        (args("a/g", &nothing, &[]), "`from` and `to` are the same; there is nothing to put back"),
     ];
     for (args, message) in table {
         assert_eq!(put(&tree, &args, None), Err(Failure::logical(message)));
@@ -438,4 +447,179 @@ fn after_a_stop_nothing_is_put_back() {
         assert_eq!(stopped, Err(Failure::environmental("stopped")), "{tool:?}");
         assert_eq!(tree.names("."), before);
     }
+}
+
+/// A file whose owner cannot be given back, whoever asks: no such number can be set.
+fn of_nobody(looked: &Looked) -> Args {
+    let mut args = undoing(looked);
+    if let Standing::File(file) = &mut args.to {
+        file.owner = Some((u32::MAX, u32::MAX));
+    }
+    args
+}
+
+#[test]
+fn what_cannot_be_given_back_to_its_owner_gives_nobody_else_more() {
+    let table = [(0o4755, 0o705), (0o2750, 0o700), (0o664, 0o604), (0o604, 0o600), (0o666, 0o606)];
+    for (had, has) in table {
+        let tree = Tree::new(&[("f", "old")]);
+        set_mode(&tree, "f", had);
+        let looked = Tool::Delete.done(&tree, "f");
+        let args = of_nobody(&looked);
+        let undone = look(tree.workspace(), &args, Some(b"old"), &Stop::default()).unwrap();
+        let done = put(&tree, &args, Some(b"old")).unwrap();
+        assert_eq!((done.narrower, mode(&tree, "f")), (true, has), "{had:o}");
+        // What is on record is what stands there, so that this can be taken back too.
+        assert!(undone.change.to.is_as(&tree.workspace().standing("f").unwrap()), "{had:o}");
+        undo(&tree, &undone).unwrap();
+        assert_eq!(tree.names("."), [""; 0]);
+    }
+}
+
+#[test]
+fn what_was_kept_without_its_owner_is_put_back_narrow() {
+    let tree = Tree::new(&[("f", "old")]);
+    set_mode(&tree, "f", 0o4775);
+    let mut args = undoing(&Tool::Delete.done(&tree, "f"));
+    if let Standing::File(file) = &mut args.to {
+        file.owner = None;
+    }
+    put(&tree, &args, Some(b"old")).unwrap();
+    assert_eq!(mode(&tree, "f"), 0o705);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_gets_a_file_of_somebody_else_back_cannot_run_it_as_them() {
+    use crate::testing::{SOMEBODY, as_user};
+    use std::os::unix::fs::chown;
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let tree = Tree::new(&[("f", "old")]);
+    chown(tree.path("f"), Some(4_711), Some(4_712)).unwrap();
+    set_mode(&tree, "f", 0o6755);
+    let looked = Tool::Delete.done(&tree, "f");
+    undo(&tree, &looked).unwrap();
+    let found = fs::metadata(tree.path("f")).unwrap();
+    assert_eq!((found.uid(), found.gid(), found.mode() & 0o7777), (4_711, 4_712, 0o6755), "root can");
+    Tool::Delete.done(&tree, "f");
+    set_mode(&tree, ".", 0o777);
+    as_user(SOMEBODY, || {
+        assert!(undo(&tree, &looked).unwrap().narrower);
+        let found = fs::metadata(tree.path("f")).unwrap();
+        assert_eq!((found.uid(), found.gid(), found.mode() & 0o7777), (SOMEBODY, SOMEBODY, 0o705));
+    });
+}
+
+/// Only where the disk has access control lists.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_list_of_the_folder_or_of_the_file_opens_nothing() {
+    use crate::testing::list_for;
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    for (name, of, has) in [("system.posix_acl_access", "f", 0o600), ("system.posix_acl_default", ".", 0o660)]
+    {
+        for tool in EVERY {
+            let tree = Tree::new(&[("f", "old")]);
+            set_mode(&tree, "f", 0o660);
+            if setxattr(tree.path(of), name, &list_for(4_711), XattrFlags::empty()).is_err() {
+                return;
+            }
+            assert_eq!(mode(&tree, "f"), 0o660);
+            let looked = tool.done(&tree, "f");
+            let done = undo(&tree, &looked).unwrap();
+            assert_eq!((mode(&tree, "f"), done.narrower), (has, has != 0o660), "{tool:?} {name}");
+            let mut list = [0; 256];
+            assert!(
+                getxattr(tree.path("f"), "system.posix_acl_access", &mut list).is_err(),
+                "{tool:?} {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_stood_beside_a_name_that_differs_in_case_comes_back_beside_it() {
+    let tree = Tree::new(&[("foo", "one"), ("Foo", "two"), ("DIR/f", "three"), ("dir/f", "four")]);
+    if tree.names(".").len() < 4 {
+        return; // this disk does not tell them apart
+    }
+    let looked = Tool::Delete.done(&tree, "Foo");
+    undo(&tree, &looked).unwrap();
+    let looked = Tool::Delete.done(&tree, "dir/f");
+    fs::remove_dir(tree.path("dir")).unwrap();
+    undo(&tree, &looked).unwrap();
+    assert_eq!((tree.content("foo"), tree.content("Foo")), (b"one".to_vec(), b"two".to_vec()));
+    assert_eq!((tree.content("DIR/f"), tree.content("dir/f")), (b"three".to_vec(), b"four".to_vec()));
+}
+
+#[test]
+fn what_lies_around_is_taken_away_and_nothing_else_is_touched() {
+    let tree = Tree::new(&[("f", "old"), ("a/b/x", ""), ("theirs/x", "")]);
+    fs::remove_file(tree.path("a/b/x")).unwrap();
+    tree.write(crate::leftovers::name("f".as_ref(), b"half", 0), "half");
+    symlink("target", tree.path(crate::leftovers::name("f".as_ref(), b"target", 0))).unwrap();
+    let folders = ["a".to_owned(), "a/b".into()];
+    let table =
+        [("f", vec![], true), ("a/b/g", folders.to_vec(), true), ("theirs/g", vec!["theirs".into()], false)];
+    for (path, folders, untidy) in table {
+        assert_eq!(tree.workspace().is_untidy(path, &folders), untidy, "{path}");
+        let now = tree.workspace().standing(path).unwrap();
+        let args = Args {
+            path: path.into(),
+            from: now.clone(),
+            to: now,
+            folders: folders.clone(),
+            modes: BTreeMap::new(),
+        };
+        put(&tree, &args, None).unwrap();
+        assert!(!tree.workspace().is_untidy(path, &folders), "{path}");
+    }
+    assert_eq!(tree.names("."), ["f", "theirs"]);
+    assert_eq!((tree.content("f"), tree.names("theirs")), (b"old".to_vec(), vec!["x".to_owned()]));
+}
+
+#[test]
+fn what_a_killed_write_left_keeps_no_folder() {
+    let tree = Tree::new(&[("keep", "")]);
+    let looked = Tool::Write("x").done(&tree, "a/f");
+    tree.write(std::path::Path::new("a").join(crate::leftovers::name("f".as_ref(), b"half", 0)), "half");
+    undo(&tree, &looked).unwrap();
+    assert_eq!(tree.names("."), ["keep"]);
+}
+
+#[test]
+fn a_folder_that_is_made_again_lets_nobody_in_who_was_not() {
+    let tree = Tree::new(&[("closed/f", "one"), ("open/f", "two")]);
+    set_mode(&tree, "closed", 0o700);
+    let open = mode(&tree, "open");
+    for path in ["closed/f", "open/f"] {
+        let looked = Tool::Delete.done(&tree, path);
+        fs::remove_dir(tree.path(path).parent().unwrap()).unwrap();
+        undo(&tree, &looked).unwrap();
+    }
+    assert_eq!((mode(&tree, "closed"), mode(&tree, "open")), (0o700, open));
+    let mut args = undoing(&Tool::Delete.done(&tree, "open/f"));
+    args.modes.clear();
+    fs::remove_dir(tree.path("open")).unwrap();
+    put(&tree, &args, Some(b"two")).unwrap();
+    assert_eq!(mode(&tree, "open"), 0o700, "nobody knows what it was");
+}
+
+/// Nothing of it is read, and it is the very file that was looked at or none.
+#[test]
+fn a_huge_file_is_known_by_what_the_kernel_says_of_it() {
+    let tree = Tree::new(&[("huge", "")]);
+    let grow =
+        |bytes| fs::File::options().write(true).open(tree.path("huge")).unwrap().set_len(bytes).unwrap();
+    grow(DELETED_DIGEST_BYTES + 1);
+    let looked = Tool::Delete.look(&tree, "huge").unwrap();
+    assert!(matches!(looked.change.from, Standing::Large { .. }) && !looked.can_be_undone());
+    set_mode(&tree, "huge", 0o600);
+    grow(DELETED_DIGEST_BYTES + 2);
+    assert_eq!(Tool::Delete.run(&tree, "huge", &looked.change), Err(changed_meanwhile("huge")));
+    let looked = Tool::Delete.done(&tree, "huge");
+    assert_eq!(undo(&tree, &looked), Err(Failure::environmental("what `huge` was is not kept")));
+    assert_eq!(tree.names("."), [""; 0]);
 }

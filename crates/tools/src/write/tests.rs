@@ -3,6 +3,8 @@ use crate::confined::Kind;
 use crate::diff::Diff;
 use crate::expected::Expected;
 use crate::testing::Tree;
+#[cfg(target_os = "linux")]
+use crate::testing::{SOMEBODY, as_user, list_for};
 use crate::workspace::Workspace;
 use domain::call::Failure;
 use domain::limits::WRITE_BYTES;
@@ -142,25 +144,6 @@ fn the_rights_of_the_old_file_are_kept() {
     }
 }
 
-/// Runs it in a thread that the kernel takes for this user, if we are root. Without the right to be somebody else,
-/// or on a system without such threads, it does not run.
-#[cfg(target_os = "linux")]
-fn as_user(id: u32, run: impl FnOnce() + Send) {
-    use nix::unistd::{Gid, Uid, setfsgid, setfsuid};
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            setfsgid(Gid::from_raw(id));
-            setfsuid(Uid::from_raw(id));
-            if setfsuid(Uid::from_raw(id)) == Uid::from_raw(id) {
-                run();
-            }
-        });
-    });
-}
-
-#[cfg(target_os = "linux")]
-const SOMEBODY: u32 = 65_534;
-
 #[cfg(target_os = "linux")]
 #[test]
 fn who_cannot_keep_the_group_gives_it_no_rights() {
@@ -216,17 +199,10 @@ fn the_group_is_kept_even_where_the_owner_cannot_be() {
 #[test]
 fn what_a_list_allowed_is_not_allowed_to_the_group() {
     use rustix::fs::{XattrFlags, setxattr};
-    // The owner and user 4711 may read and write, the group and others nothing; the mask lets it through.
-    let entries: [(u16, u16, u32); 5] =
-        [(1, 6, u32::MAX), (2, 6, 4_711), (4, 0, u32::MAX), (16, 6, u32::MAX), (32, 0, u32::MAX)];
-    let mut list = 2_u32.to_le_bytes().to_vec();
-    for (tag, rights, id) in entries {
-        list.extend([&tag.to_le_bytes()[..], &rights.to_le_bytes(), &id.to_le_bytes()].concat());
-    }
     for (name, of) in [("system.posix_acl_access", "f"), ("system.posix_acl_default", ".")] {
         let tree = Tree::new(&[("f", "old")]);
         std::fs::set_permissions(tree.path("f"), PermissionsExt::from_mode(0o660)).unwrap();
-        if setxattr(tree.path(of), name, &list, XattrFlags::empty()).is_err() {
+        if setxattr(tree.path(of), name, &list_for(4_711), XattrFlags::empty()).is_err() {
             return;
         }
         let mode = || tree.path("f").metadata().unwrap().permissions().mode() & 0o777;

@@ -63,6 +63,8 @@ pub(super) fn of_change(change: &Change, modified: Option<Time>, zone: &TimeZone
     let dated = modified.map_or_else(String::new, |at| format!(", last changed {}", day(at, zone)));
     let file = |content: &Content| size(content.bytes);
     let what = match (&change.from, &change.to) {
+        (Standing::Large { bytes, .. }, _) => format!("deleted: {}{dated}", size(*bytes)),
+        (_, Standing::Large { bytes, .. }) => format!("becomes {}", size(*bytes)),
         (Standing::Nothing, Standing::File(new)) => format!("new file, {}", file(new)),
         (Standing::Nothing, Standing::Link { to }) => format!("new link to {to}"),
         (Standing::Nothing, Standing::Nothing) => "nothing is there, nothing becomes of it".into(),

@@ -24,15 +24,14 @@ fn folded(view: &ApprovalView, width: usize) -> String {
 }
 
 fn file(bytes: u64) -> Standing {
-    Standing::File(Content { digest: Digest::of(b"bytes"), bytes, mode: 0o644, kept: None })
+    Standing::File(Content::new(Digest::of(b"bytes"), bytes, 0o644))
 }
 
 fn delete() -> ApprovalView {
     let path = "invoices/Aurora-2026-08 (1).pdf";
     let mut question =
         question("delete_file", json!({ "path": path }), vec![sink("path", path, NamedBy::Request)]);
-    question.change =
-        Some(Change { path: path.into(), from: file(213_412), to: Standing::Nothing, folders: vec![] });
+    question.change = Some(Change::new(path.into(), file(213_412), Standing::Nothing));
     question.modified = Some(time("2026-09-02T09:00:00Z"));
     question.undo = true;
     question.wanted = "Byte for byte the same as the originals, which stay.".into();
@@ -63,6 +62,7 @@ fn write() -> ApprovalView {
         from: file(812),
         to: file(2_160_000),
         folders: vec!["reports".into(), "reports/q3".into()],
+        modes: std::collections::BTreeMap::new(),
     });
     question.diff = Some("-old\n+new".into());
     question.offer = Some(offer());

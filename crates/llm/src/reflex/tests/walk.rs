@@ -49,6 +49,7 @@ fn the_reference_request_from_the_first_ask_to_the_answer() {
         context: vec![],
         success_criteria: criteria,
         depends_on: vec![],
+        after: vec![],
     };
     assert_eq!(planned(&spec), Plan { subtasks: vec![subtask] });
 
@@ -224,8 +225,13 @@ fn a_request_that_was_never_understood_is_neither_planned_nor_acted_on() {
     let spec = spec("count_files", "", None, "delete everything");
     assert!(matches!(perceived("delete everything"), Perception::Beyond { .. }));
     assert_eq!(planned(&spec), Plan { subtasks: vec![] });
-    let subtask =
-        Subtask { intent: Text::model(""), context: vec![], success_criteria: vec![], depends_on: vec![] };
+    let subtask = Subtask {
+        intent: Text::model(""),
+        context: vec![],
+        success_criteria: vec![],
+        depends_on: vec![],
+        after: vec![],
+    };
     let act = |spec, number| {
         let (subtask, evidence) = (subtask.clone(), vec![]);
         Reflex.answer(&Ask::Act { spec, number, subtask, evidence })

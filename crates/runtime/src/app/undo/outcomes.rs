@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use domain::call::Call;
 use domain::id::CallId;
 use engine::task::{Effect, Input, Ruling, Step, Task};
+use serde_json::Value;
 
 use crate::problem::Problem;
 
-/// What became of the call of each subtask.
-pub(super) fn outcomes(steps: &[Step]) -> Result<BTreeMap<u32, Result<(), String>>, Problem> {
+/// What became of the call of each subtask: what it returned, or why not.
+pub(super) fn outcomes(steps: &[Step]) -> Result<BTreeMap<u32, Result<Value, String>>, Problem> {
     let numbers = subtasks(steps)?;
     let outcome = |step: &Step| match &step.input {
         Input::Returned { call, outcome } => {
-            Some((*call, outcome.as_ref().map(drop).map_err(|failure| failure.message.clone())))
+            Some((*call, outcome.clone().map_err(|failure| failure.message)))
         }
         Input::Ruled {
             call,

@@ -1,6 +1,6 @@
 //! What the calls of a task did to each name, taken together, and what would take that back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use domain::change::{Change, Standing};
@@ -20,13 +20,22 @@ pub(super) struct Recorded {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Folded {
     pub(super) path: String,
+    /// How the calls can have left it, if nobody else was at it since; the likeliest last.
+    ends: Vec<End>,
+    /// Those that were made for it, and those that were made for others and hold it too.
+    pub(super) folders: Vec<String>,
+    modes: BTreeMap<String, u32>,
+}
+
+/// One way in which the calls can have gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct End {
+    /// What was there before.
     from: Standing,
-    /// Everything that a call was to leave there; the last one counts, if that is certain.
-    left: Vec<Standing>,
-    certain: bool,
-    folders: Vec<String>,
+    /// What is there then.
+    now: Standing,
     /// Whether somebody else changed it between two calls: then `from` is what they left, not what was there first.
-    pub(super) touched: bool,
+    touched: bool,
 }
 
 /// What puts one name back: the arguments of `put_back`.
@@ -37,26 +46,32 @@ pub(super) struct Step {
     pub(super) to: Standing,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) folders: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) modes: BTreeMap<String, u32>,
 }
 
 /// What is to be done about one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    PutBack(Step),
+    PutBack {
+        step: Box<Step>,
+        touched: bool,
+    },
     /// It is as it was.
     Nothing,
     Leave(Obstacle),
 }
 
-/// In the order in which they were changed first.
+/// In the order in which they are taken back: what was changed last comes first.
 pub(super) fn fold(changes: impl IntoIterator<Item = Recorded>) -> Vec<Folded> {
     let mut all: Vec<Folded> = Vec::new();
     for recorded in changes {
-        match all.iter_mut().find(|folded| folded.path == recorded.change.path) {
-            Some(folded) => folded.then(recorded),
-            None => all.push(Folded::new(recorded)),
-        }
+        let known = all.iter().position(|folded| folded.path == recorded.change.path);
+        let mut folded = known.map_or_else(|| Folded::new(&recorded), |at| all.remove(at));
+        folded.then(recorded);
+        all.push(folded);
     }
+    all.reverse();
     share_folders(&mut all);
     all
 }
@@ -65,54 +80,70 @@ pub(super) fn fold(changes: impl IntoIterator<Item = Recorded>) -> Vec<Folded> {
 fn share_folders(all: &mut [Folded]) {
     let made: BTreeSet<String> = all.iter().flat_map(|folded| folded.folders.clone()).collect();
     for folded in all {
-        let holds = |folder: &&String| Path::new(&folded.path).starts_with(folder.as_str());
-        folded.folders = made.iter().filter(holds).cloned().collect();
+        let parent = Path::new(&folded.path).parent().unwrap_or(Path::new(""));
+        folded.folders = made.iter().filter(|folder| parent.starts_with(folder)).cloned().collect();
     }
 }
 
 impl Folded {
-    fn new(Recorded { change, certain }: Recorded) -> Self {
-        let Change { path, from, to, folders } = change;
-        Self { path, from, left: vec![to], certain, folders, touched: false }
+    /// Before its first call.
+    fn new(Recorded { change, .. }: &Recorded) -> Self {
+        let start = End { from: change.from.clone(), now: change.from.clone(), touched: false };
+        Self { path: change.path.clone(), ends: vec![start], folders: Vec::new(), modes: BTreeMap::new() }
     }
 
-    fn then(&mut self, next: Recorded) {
-        let follows = self.may_be(&next.change.from);
-        let Recorded { change, certain } = next;
-        if follows {
-            self.left.push(change.to);
-        } else {
-            (self.from, self.left, self.touched) = (change.from, vec![change.to], true);
+    fn then(&mut self, Recorded { change, certain }: Recorded) {
+        let Change { from, to, folders, modes, .. } = change;
+        let after = self.ends.iter().filter(|end| end.now.is_as(&from));
+        let mut after: Vec<End> = after.map(|end| End { now: to.clone(), ..end.clone() }).collect();
+        if after.is_empty() {
+            // A call that failed may have looked before another one ran; then it began where that one did.
+            let touched = !self.ends.iter().any(|end| end.from.is_as(&from));
+            after.push(End { from, now: to.clone(), touched });
         }
-        self.certain = certain;
-        self.folders.extend(change.folders);
-    }
-
-    /// Whether the calls can have left this.
-    fn may_be(&self, standing: &Standing) -> bool {
-        let is = |left: &Standing| left.is_as(standing);
-        if self.certain {
-            self.left.last().is_some_and(is)
-        } else {
-            self.from.is_as(standing) || self.left.iter().any(is)
+        if certain {
+            self.ends.clear();
         }
+        for end in after {
+            self.ends.retain(|known| *known != end);
+            self.ends.push(end);
+        }
+        // What takes something away names the folders that go with it; they were not made by it.
+        if to != Standing::Nothing {
+            self.folders.extend(folders);
+        }
+        self.modes.extend(modes);
     }
 
     /// What takes it back from what stands there now.
     pub(super) fn against(&self, now: Standing) -> Verdict {
-        if now.is_as(&self.from) {
-            return Verdict::Nothing;
+        let Some(end) = self.ends.iter().rfind(|end| end.now.is_as(&now)) else {
+            let before = |end: &End| !end.touched && end.from.is_as(&now);
+            let was = self.ends.iter().any(before);
+            return if was { Verdict::Nothing } else { Verdict::Leave(Obstacle::ChangedSince) };
+        };
+        match &end.from {
+            from if from.is_as(&now) => return Verdict::Nothing,
+            Standing::File(file) if file.secret => return Verdict::Leave(Obstacle::Secret),
+            Standing::File(file) if file.kept.is_none() => return Verdict::Leave(Obstacle::TooLarge),
+            Standing::Large { .. } => return Verdict::Leave(Obstacle::TooLarge),
+            _ => {}
         }
-        if !self.may_be(&now) {
-            return Verdict::Leave(Obstacle::ChangedSince);
-        }
-        if let Standing::File(file) = &self.from
-            && file.kept.is_none()
-        {
-            return Verdict::Leave(Obstacle::TooLarge);
-        }
-        let (path, to, folders) = (self.path.clone(), self.from.clone(), self.folders.clone());
-        Verdict::PutBack(Step { path, from: now, to, folders })
+        Verdict::PutBack { step: self.step(now, end.from.clone()), touched: end.touched }
+    }
+
+    pub(super) fn step(&self, from: Standing, to: Standing) -> Box<Step> {
+        let (path, folders, modes) = (self.path.clone(), self.folders.clone(), self.modes.clone());
+        Box::new(Step { path, from, to, folders, modes })
+    }
+}
+
+impl Step {
+    /// Whether the way to this path is free once this step is done: what stands in its place is a folder that goes, or a
+    /// file on the way does.
+    pub(super) fn clears(&self, path: &str) -> bool {
+        let on_the_way = path != self.path && Path::new(path).starts_with(&self.path);
+        self.to == Standing::Nothing && (on_the_way || self.folders.iter().any(|folder| folder == path))
     }
 }
 
@@ -121,10 +152,11 @@ mod tests {
     use super::{Folded, Obstacle, Recorded, Step, Verdict, fold};
     use domain::Digest;
     use domain::change::{Change, Content, Standing};
+    use std::collections::BTreeMap;
 
     fn file(name: &str) -> Standing {
         let digest = Digest::of(name.as_bytes());
-        Standing::File(Content { digest, bytes: 1, mode: 0o644, kept: Some(digest) })
+        Standing::File(Content { kept: Some(digest), ..Content::new(digest, 1, 0o644) })
     }
 
     fn standing(name: &str) -> Standing {
@@ -141,7 +173,7 @@ mod tests {
             let certain = text.contains('>');
             let (from, to) = text.split_once(['>', '?']).unwrap();
             let (from, to) = (standing(from), standing(to));
-            Recorded { change: Change { path: "f".into(), from, to, folders: Vec::new() }, certain }
+            Recorded { change: Change::new("f".into(), from, to), certain }
         };
         fold(changes.split(' ').map(change)).remove(0)
     }
@@ -169,15 +201,29 @@ mod tests {
             ("A?B A>C", "C", back("A")),
             ("A?B B>C", "C", back("A")),
             ("A?B B>C", "B", None),
+            // nobody knows of several, and what no call can have left last is not taken for theirs
+            ("A>B B>C C?D", "C", back("A")),
+            ("A>B B>C C?D", "B", None),
+            ("A?B A?C", "B", back("A")),
+            ("A?B A?C", "C", back("A")),
+            // one that failed had looked before the other one ran
+            ("A>B A?C", "B", back("A")),
+            ("A>B A?C", "C", back("A")),
+            ("A>B A?C B>D", "D", back("A")),
+            ("A>B X?C", "B", back("A")),
+            ("A>B X?C", "X", None),
             // somebody else was at it in between
             ("A>B X>C", "C", back("X")),
             ("A?B X>C", "C", back("X")),
+            ("A>B X?C", "C", back("X")),
         ];
         for (calls, now, expected) in table {
             let verdict = folded(calls).against(standing(now));
             let expected = expected.map_or(Verdict::Leave(Obstacle::ChangedSince), |to| {
                 let (from, to) = (standing(now), standing(&to));
-                Verdict::PutBack(Step { path: "f".into(), from, to, folders: Vec::new() })
+                let step = Step { path: "f".into(), from, to, folders: Vec::new(), modes: BTreeMap::new() };
+                let touched = step.to == standing("X");
+                Verdict::PutBack { step: Box::new(step), touched }
             });
             assert_eq!(verdict, expected, "{calls} now {now}");
         }
@@ -193,29 +239,45 @@ mod tests {
 
     #[test]
     fn somebody_elses_change_in_between_is_told() {
-        for (calls, touched) in
-            [("A>B B>C", false), ("A>B X>C", true), ("A?B A>C", false), ("A>B X>C C>D", true)]
-        {
-            assert_eq!(folded(calls).touched, touched, "{calls}");
+        let table = [
+            ("A>B B>C", "C", false),
+            ("A>B X>C", "C", true),
+            ("A?B A>C", "C", false),
+            ("A>B X>C C>D", "D", true),
+        ];
+        for (calls, now, expected) in table {
+            let verdict = folded(calls).against(standing(now));
+            assert!(
+                matches!(verdict, Verdict::PutBack { touched, .. } if touched == expected),
+                "{calls}: {verdict:?}"
+            );
         }
     }
 
     #[test]
     fn what_was_not_kept_stays() {
-        let mut large = file("A");
-        if let Standing::File(file) = &mut large {
-            file.kept = None;
+        let digest = Digest::of(b"A");
+        let large = Content::new(digest, 1, 0o644);
+        let secret = Content { secret: true, ..large.clone() };
+        let huge = Standing::Large { bytes: 1, mode: 0o644, changed_at: domain::Time::from_micros(0) };
+        let table = [
+            (Standing::File(large), Obstacle::TooLarge),
+            (huge, Obstacle::TooLarge),
+            (Standing::File(secret), Obstacle::Secret),
+        ];
+        for (from, why) in table {
+            let change = Change::new("f".into(), from, Standing::Nothing);
+            let folded = fold([Recorded { change, certain: true }]).remove(0);
+            assert_eq!(folded.against(Standing::Nothing), Verdict::Leave(why));
         }
-        let change = Change { path: "f".into(), from: large, to: Standing::Nothing, folders: Vec::new() };
-        let folded = fold([Recorded { change, certain: true }]).remove(0);
-        assert_eq!(folded.against(Standing::Nothing), Verdict::Leave(Obstacle::TooLarge));
     }
 
     #[test]
     fn each_name_is_one_step_and_a_folder_goes_with_the_last_file_in_it() {
         let change = |path: &str, from: Standing, folders: &[&str]| {
             let folders = folders.iter().map(ToString::to_string).collect();
-            Recorded { change: Change { path: path.into(), from, to: file("A"), folders }, certain: true }
+            let change = Change { folders, ..Change::new(path.into(), from, file("A")) };
+            Recorded { change, certain: true }
         };
         let new = |path, folders| change(path, Standing::Nothing, folders);
         let all = fold([
@@ -223,12 +285,15 @@ mod tests {
             new("g", &[]),
             new("a/h", &[]),
             new("ab", &[]),
+            new("a", &[]),
             change("a/b/f", file("A"), &["a/b"]),
         ]);
         let seen: Vec<(&str, Vec<&str>)> = all
             .iter()
             .map(|one| (one.path.as_str(), one.folders.iter().map(String::as_str).collect()))
             .collect();
-        assert_eq!(seen, [("a/b/f", vec!["a", "a/b"]), ("g", vec![]), ("a/h", vec!["a"]), ("ab", vec![])]);
+        let expected =
+            [("a/b/f", vec!["a", "a/b"]), ("a", vec![]), ("ab", vec![]), ("a/h", vec!["a"]), ("g", vec![])];
+        assert_eq!(seen, expected, "what was changed last comes first");
     }
 }

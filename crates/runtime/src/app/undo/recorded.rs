@@ -23,7 +23,7 @@ pub(super) async fn recorded(
 ) -> Result<Vec<Recorded>, Problem> {
     let mut calls = desk.ledger.calls_of(task).await?;
     let order = order(desk, task).await?;
-    calls.sort_by_key(|call| (call.timestamp, order.get(&call.id).copied()));
+    calls.sort_by_key(|call| (order.get(&call.id).copied().unwrap_or(usize::MAX), call.timestamp));
     let mut recorded = Vec::new();
     for call in calls {
         let certain = call.status == CallStatus::Finished;
@@ -50,7 +50,7 @@ pub(super) async fn recorded(
     Ok(recorded)
 }
 
-/// The place of each call in the journal, for those that began at the same moment; nothing if the journal is erased.
+/// The place of each call in the journal. If that is erased, the clock has to tell, which may have been set back.
 async fn order(desk: &Desk, task: TaskId) -> Result<BTreeMap<CallId, usize>, Problem> {
     let steps = match pipeline::load(&desk.ledger, task).await {
         Err(problem) if problem.code == Code::ERASED => Vec::new(),

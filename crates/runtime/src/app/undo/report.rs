@@ -33,6 +33,36 @@ pub struct PutBack {
     pub path: String,
     /// What stands there again.
     pub as_before: Before,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
+}
+
+/// What is to be said of something that was put back all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// It is put back to what somebody else made of it between two calls.
+    Touched,
+    Narrower,
+    /// It was as before already; folders or unfinished files around it were not.
+    Tidied,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Touched => "as somebody else left it between two calls",
+            Self::Narrower => {
+                "with fewer permissions, as its owner, group or access list could not be put back"
+            }
+            Self::Tidied => "it was as before; what was left around it goes",
+        })
+    }
+}
+
+impl Serialize for Note {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -61,8 +91,8 @@ pub enum Obstacle {
     Erased,
     /// The tool says nothing about what it changes.
     NotAFile,
-    /// It is put back to what somebody else made of it between two calls.
-    Touched,
+    /// What it was holds the value of a secret.
+    Secret,
     TooMany,
     /// The call that was to put it back, or the disk, said no.
     Refused(String),
@@ -75,7 +105,7 @@ impl fmt::Display for Obstacle {
             Self::TooLarge => "what it was is too large to be kept",
             Self::Erased => "what it was is erased",
             Self::NotAFile => "it changed something that is no file of the workspace, or did not say what",
-            Self::Touched => "somebody else changed it between two calls; it is put back to what they left",
+            Self::Secret => "what it was holds the value of a secret, which is never kept",
             Self::TooMany => "too many at once; undo again for the rest",
             Self::Refused(why) => why,
         })
@@ -95,6 +125,21 @@ impl Left {
 }
 
 impl Undone {
+    /// Nothing yet.
+    pub(super) const fn new(task: TaskId, short: String, workspace: String) -> Self {
+        Self {
+            task,
+            short,
+            workspace,
+            dry_run: false,
+            by: None,
+            by_short: None,
+            put_back: Vec::new(),
+            left: Vec::new(),
+            unchanged: Vec::new(),
+        }
+    }
+
     /// What is not as it should be, if anything. A plan alone is never wrong.
     #[must_use]
     pub fn problem(&self) -> Option<Problem> {

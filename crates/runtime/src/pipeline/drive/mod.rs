@@ -303,7 +303,9 @@ impl<'a> Driver<'a> {
         if let Some(before) = &before {
             standing.lift(before);
         }
-        let (looked, leave) = (self.broker.look(&call).await, self.leave(&call).await?);
+        // What cannot be looked at is decided as it is; its tool then does nothing, and says why.
+        let looked = self.broker.look(&call.tool, &call.args).await.unwrap_or_default();
+        let leave = self.leave(&call).await?;
         let opening = self.task.opening();
         let ask = |call: Call, grants: &[Granted]| {
             let (accounts, standing) = (&accounts, &standing);
