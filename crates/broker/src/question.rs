@@ -35,6 +35,13 @@ pub struct Question {
     pub change: Option<Change>,
     #[serde(default)]
     pub diff: Option<String>,
+    /// Whether `diff` shows the whole change.
+    #[serde(default = "whole")]
+    pub diff_whole: bool,
+    #[serde(default)]
+    pub lines_added: u64,
+    #[serde(default)]
+    pub lines_removed: u64,
     /// When what is there was changed the last time.
     #[serde(default)]
     pub modified: Option<Time>,
@@ -50,6 +57,10 @@ pub struct Question {
     pub offer: Option<Terms>,
     /// The decision that led to it, with all that it was made from.
     pub decision: Digest,
+}
+
+const fn whole() -> bool {
+    true
 }
 
 /// One argument that decides.
@@ -103,6 +114,9 @@ impl Question {
             asked: decision.words.iter().filter(|word| word.answer == Answer::Review).cloned().collect(),
             change: facts.change.clone(),
             diff: looked.and_then(|looked| looked.diff.clone()),
+            diff_whole: true,
+            lines_added: 0,
+            lines_removed: 0,
             modified: looked.and_then(|looked| looked.modified),
             undo: looked.is_some_and(Looked::can_be_undone),
             wanted: String::new(),
