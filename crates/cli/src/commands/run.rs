@@ -8,7 +8,7 @@ use runtime::app::{Report, Request, shortcoming};
 use runtime::{App, Code, Problem, Surface, Watch};
 
 use super::Done;
-use super::attend::{Attendance, attended, left_waiting};
+use super::attend::{Attendance, Whose, attended, left_waiting};
 use crate::edge::Surroundings;
 use crate::edge::tty::Tty;
 use crate::show::{Screen, Tone, problem};
@@ -32,7 +32,7 @@ pub(crate) async fn run(
         watch: watch(screen),
         patience: attendance.patience(),
     };
-    let report = attended(app, screen, attendance, None, Box::pin(app.run(request))).await?;
+    let report = attended(app, screen, attendance, Whose::New, Box::pin(app.run(request))).await?;
     afterwards(app).await;
     closing(app, screen, &report)
 }
@@ -45,7 +45,12 @@ pub(super) async fn afterwards(app: &App) {
 }
 
 pub(crate) async fn resume(app: &App, screen: &Screen, attendance: &Attendance, id: Option<&str>) -> Done {
-    let task = begun(app, id).await;
+    let task = match begun(app, id).await {
+        // Who is at it already asks there; whether they still are is for the work to say.
+        Some(task) if driven(app, task).await => Whose::Perhaps(task),
+        Some(task) => Whose::Ours(task),
+        None => Whose::New,
+    };
     let work = app.resume(id, surface(screen, attendance), watch(screen), attendance.patience());
     let report = attended(app, screen, attendance, task, Box::pin(work)).await?;
     if let Some(result) = report.result.as_ref().filter(|_| !report.worked) {
@@ -65,6 +70,10 @@ async fn begun(app: &App, id: Option<&str>) -> Option<TaskId> {
             tasks.iter().find(|line| !line.status.is_over()).map(|line| line.task)
         }
     }
+}
+
+async fn driven(app: &App, task: TaskId) -> bool {
+    app.questions_of(task).await.is_ok_and(|open| open.iter().any(|view| view.attended))
 }
 
 /// With `--json` every step is an event on standard output, once it is durable.
