@@ -166,6 +166,7 @@ fn an_empty_or_unknown_answer_asks_again() {
     terminal.types("n not this one\n");
     let (exit, shown) = terminal.ends();
     assert_ne!(exit, Some(0), "{shown}");
+    assert!(shown.contains("you said no, so it was not done") && !shown.contains("better reason"), "{shown}");
     assert!(is_there(&world) && open(&world).is_empty(), "{shown}");
 }
 

@@ -154,7 +154,7 @@ pub(super) fn closing(app: &App, screen: &Screen, report: &Report) -> Done {
         return Ok(exit); // the stream's last line said it all
     }
     match trouble {
-        Some(trouble) => screen.note(&problem(screen, &trouble)),
+        Some(trouble) => screen.note(&problem(screen, &told(trouble))),
         None => {
             let checks = report.result.as_ref().map_or(0, |result| result.verdicts.len());
             let mark = screen.note_tinted(screen.mark("✓ done", "done"), Tone::Good);
@@ -166,6 +166,14 @@ pub(super) fn closing(app: &App, screen: &Screen, report: &Report) -> Done {
         }
     }
     Ok(exit)
+}
+
+/// What an agent is told after a no is not for whoever said it.
+fn told(mut trouble: Problem) -> Problem {
+    if trouble.code == Code::REFUSED && trouble.what.starts_with("the owner said no") {
+        trouble.what = "you said no, so it was not done".into();
+    }
+    trouble
 }
 
 fn seconds(elapsed: std::time::Duration) -> String {

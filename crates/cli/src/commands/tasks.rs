@@ -138,7 +138,7 @@ pub(super) fn row(app: &App, screen: &Screen, line: &TaskLine) -> String {
         Status::Done => ("done", Tone::Good),
         Status::Stopped => ("stopped", Tone::Bad),
     };
-    let request = line.request.as_deref().map_or_else(|| "(erased)".into(), |text| brief(text, 50));
+    let request = line.said.as_deref().map_or_else(|| "(erased)".into(), |text| brief(text, 50));
     let when = line.created_at.date_time(app.zone());
     format!("{:<8} {} {:<51} {when}", line.short, screen.tinted(&format!("{word:<10}"), tone), request)
 }

@@ -285,7 +285,7 @@ pub(crate) async fn resume_all(app: &App, screen: &Screen) -> Done {
             screen.note(&format!(
                 "  {}  {}",
                 screen.note_tinted(&command, Tone::Command),
-                brief(task.request.as_deref().unwrap_or("(erased)"), 50)
+                brief(task.said.as_deref().unwrap_or("(erased)"), 50)
             ));
         }
     }
