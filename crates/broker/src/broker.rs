@@ -120,7 +120,7 @@ impl Broker {
         let Some(looked) = entry.handler.look(&entry.whole(args)).await? else { return Ok(None) };
         let holds = |text: &str| self.secrets.found_in_text(text).is_some();
         let leaks = looked.content.as_deref().is_some_and(|content| holds(&String::from_utf8_lossy(content)))
-            || looked.diff.as_deref().is_some_and(holds);
+            || looked.diff.as_ref().is_some_and(|diff| holds(&diff.text));
         Ok(Some(if leaks { looked.without_secret() } else { looked }))
     }
 

@@ -11,10 +11,19 @@ pub struct Looked {
     pub change: Change,
     /// The bytes that would be gone, if they are few enough to be kept.
     pub content: Option<Vec<u8>>,
-    /// The difference, for a person.
-    pub diff: Option<String>,
+    pub diff: Option<Difference>,
     /// When what is there was changed the last time.
     pub modified: Option<Time>,
+}
+
+/// What is different, for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    pub text: String,
+    /// Whether the text shows all of it.
+    pub whole: bool,
+    pub lines_added: u64,
+    pub lines_removed: u64,
 }
 
 impl Looked {

@@ -35,6 +35,13 @@ pub struct Question {
     pub change: Option<Change>,
     #[serde(default)]
     pub diff: Option<String>,
+    /// Whether `diff` shows the whole change.
+    #[serde(default = "whole")]
+    pub diff_whole: bool,
+    #[serde(default)]
+    pub lines_added: u64,
+    #[serde(default)]
+    pub lines_removed: u64,
     /// When what is there was changed the last time.
     #[serde(default)]
     pub modified: Option<Time>,
@@ -50,6 +57,10 @@ pub struct Question {
     pub offer: Option<Terms>,
     /// The decision that led to it, with all that it was made from.
     pub decision: Digest,
+}
+
+const fn whole() -> bool {
+    true
 }
 
 /// One argument that decides.
@@ -95,6 +106,7 @@ impl Question {
         let call = facts.call.clone();
         let sinks = sinks(&call, tool, own_words::of(request));
         let unexplained = sinks.iter().find(|sink| sink.named_by == NamedBy::Model);
+        let diff = looked.and_then(|looked| looked.diff.as_ref());
         let leaves = matches!(tool.reach, Reach::Outside | Reach::House);
         Self {
             description: tool.description.clone(),
@@ -102,7 +114,10 @@ impl Question {
             reach: tool.reach,
             asked: decision.words.iter().filter(|word| word.answer == Answer::Review).cloned().collect(),
             change: facts.change.clone(),
-            diff: looked.and_then(|looked| looked.diff.clone()),
+            diff: diff.map(|diff| diff.text.clone()),
+            diff_whole: diff.is_none_or(|diff| diff.whole),
+            lines_added: diff.map_or(0, |diff| diff.lines_added),
+            lines_removed: diff.map_or(0, |diff| diff.lines_removed),
             modified: looked.and_then(|looked| looked.modified),
             undo: looked.is_some_and(Looked::can_be_undone),
             wanted: String::new(),

@@ -330,7 +330,8 @@ pub(crate) enum Approvals {
         /// Any unique beginning of its id
         id: String,
         /// The agent is told it
-        reason: Option<String>,
+        #[arg(value_name = "REASON")]
+        reason: Vec<String>,
     },
     /// Say yes to the same call with other arguments
     #[command(after_help = "Example:\n  regent approvals modify a-w8kd to=billing@aurora.example")]

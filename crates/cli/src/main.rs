@@ -172,15 +172,14 @@ fn hooks() -> Hooks {
     faults::hooks()
 }
 
-/// Waits for somebody to stop the program; a terminal that goes away and a polite kill count as Ctrl-C.
+/// Waits for somebody to stop the program; a terminal that goes away, Ctrl-\ and a polite kill count as Ctrl-C.
 async fn interrupted() {
     use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut int), Ok(mut term), Ok(mut hup)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-    else {
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()];
+    let [Ok(mut int), Ok(mut term), Ok(mut hup), Ok(mut quit)] = kinds.map(signal) else {
         return std::future::pending().await; // the default action of the signals still ends the program
     };
-    tokio::select! { _ = int.recv() => {}, _ = term.recv() => {}, _ = hup.recv() => {} }
+    tokio::select! { _ = int.recv() => {}, _ = term.recv() => {}, _ = hup.recv() => {}, _ = quit.recv() => {} }
 }
 
 /// The flag counts first, then `NO_COLOR`, then `CLICOLOR_FORCE`, then the setting.

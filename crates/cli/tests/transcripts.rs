@@ -62,6 +62,7 @@ transcripts! {
     the_broker_as_a_filter = "authorize";
     tools_by_ones_own_hand = "tools";
     what_a_task_changed_is_put_back = "undo";
+    asked_answered_and_taken_back = "approvals";
     help = "help";
 }
 

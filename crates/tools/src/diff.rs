@@ -2,6 +2,7 @@
 //!
 //! This is not the shortest diff, but an honest one: applied to the old text it gives the new one.
 
+use broker::Difference;
 use domain::limits::DIFF_BYTES;
 use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 use schemars::JsonSchema;
@@ -28,6 +29,12 @@ impl Diff {
     /// There was nothing before.
     pub(crate) fn of_new(content: &[u8]) -> Self {
         Self { lines_added: count_lines(content), diff_whole: true, ..Self::default() }
+    }
+
+    /// Nothing where there is nothing to compare with.
+    pub(crate) fn for_a_person(self) -> Option<Difference> {
+        let Self { diff: text, diff_whole: whole, lines_added, lines_removed } = self;
+        (!text.is_empty()).then_some(Difference { text, whole, lines_added, lines_removed })
     }
 
     pub(crate) fn between(path: &str, old: &[u8], new: &[u8]) -> Self {

@@ -63,7 +63,7 @@ pub(crate) fn look(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Lo
         change: change::Change::new(made.shown, made.old.standing(), to),
         modified: Some(made.old.seen.modified_at()),
         content: Some(made.old.content),
-        diff: Some(made.diff.diff),
+        diff: made.diff.for_a_person(),
     })
 }
 

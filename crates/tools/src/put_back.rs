@@ -97,13 +97,15 @@ pub(crate) fn look(
         _ => (way.folders(), BTreeMap::new()),
     };
     let texts = (found.content.as_deref(), content);
-    let diff =
-        if let (Some(old), Some(new)) = texts { Diff::between(&shown, old, new).diff } else { String::new() };
+    let diff = match texts {
+        (Some(old), Some(new)) => Diff::between(&shown, old, new).for_a_person(),
+        _ => None,
+    };
     Ok(Looked {
         modified: found.modified(),
         change: Change { path: shown, from: found.standing, to, folders, modes },
         content: found.content.filter(|_| !args.is_tidying()),
-        diff: Some(diff).filter(|diff| !diff.is_empty()),
+        diff,
     })
 }
 

@@ -77,7 +77,7 @@ pub(crate) fn look(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Lo
         },
         modified: old.as_ref().map(|old| old.seen.modified_at()),
         content: old.map(|old| old.content),
-        diff: Some(diff.diff).filter(|diff| !diff.is_empty()),
+        diff: diff.for_a_person(),
     })
 }
 

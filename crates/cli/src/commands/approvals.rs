@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use domain::approval::Status;
 use domain::event::TERMINAL;
+use domain::id::ApprovalId;
 use runtime::app::{Act, ApprovalView, CodeView};
 use runtime::{App, Code, Problem};
 use serde_json::Value;
@@ -11,14 +12,14 @@ use serde_json::Value;
 use super::tools::arguments;
 use super::{Done, Trouble};
 use crate::args::Approvals;
-use crate::show::approval::{Fold, Look, block, offered, outcome, title};
+use crate::show::approval::{Fold, Look, block, could_be_granted, outcome, title, title_says_all, values};
 use crate::show::{Screen, Tone, problem, span};
 
 pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) -> Done {
     match command {
         Approvals::List => list(app, screen).await,
         Approvals::Show { id, all } => {
-            let view = app.approval(&id).await?;
+            let view = app.approval(&id).await.map_err(|problem| unknown(&id, problem))?;
             if screen.json {
                 screen.json_line(&view)?;
                 return Ok(0);
@@ -36,15 +37,14 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
             each(app, screen, &ids, &act).await
         }
         Approvals::Reject { id, reason } => {
-            let reason = reason.unwrap_or_default();
-            each(app, screen, &[id], &Act::Reject { reason }).await
+            each(app, screen, &[id], &Act::Reject { reason: reason.join(" ") }).await
         }
         Approvals::Modify { id, args, json_args: None, .. } if args.is_empty() => {
             let what = "nothing is to be changed: name at least one argument";
             Err(usage(what).remedy(format!("regent approvals modify {id} NAME=VALUE")).into())
         }
         Approvals::Modify { id, args, json_args, value } => {
-            let view = app.approval(&id).await?;
+            let view = app.approval(&id).await.map_err(|problem| unknown(&id, problem))?;
             let args = match json_args {
                 Some(whole) => arguments(app, tool(&view)?, &[], Some(&whole)).await?,
                 None => changed(app, &view, &args).await?,
@@ -52,7 +52,10 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
             each(app, screen, &[id], &Act::Modify { args, typed: value }).await
         }
         Approvals::Escalate { id } => each(app, screen, &[id], &Act::Escalate).await,
-        Approvals::Code { id } => code(app, screen, &app.approval_code(&id).await?),
+        Approvals::Code { id } => {
+            let made = app.approval_code(&id).await.map_err(|problem| unknown(&id, problem))?;
+            code(app, screen, &made)
+        }
         Approvals::Reply { text } => {
             let view = app.approval_reply(&text.join(" ")).await?;
             told(app, screen, &view)?;
@@ -63,6 +66,15 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
 
 fn usage(what: &str) -> Problem {
     Problem::new(Code::USAGE, what).safe("nothing was decided")
+}
+
+/// Whoever names a question learns where questions stand.
+fn unknown(id: &str, problem: Problem) -> Problem {
+    if problem.code != Code::NO_SUCH_ID {
+        return problem;
+    }
+    let what = format!("no question is called `{id}`");
+    Problem::new(Code::NO_SUCH_ID, what).safe("nothing was decided").remedy("regent approvals list")
 }
 
 fn tool(view: &ApprovalView) -> Result<&str, Problem> {
@@ -80,13 +92,21 @@ pub(super) async fn changed(app: &App, view: &ApprovalView, pairs: &[String]) ->
     Ok(args)
 }
 
-/// One by one: what one of them comes to is no reason to leave out the next.
+/// One by one: what one of them comes to is no reason to leave out the next. But each has to be a question: with a word
+/// among them that is none, nobody knows what was meant, and nothing is decided.
 async fn each(app: &App, screen: &Screen, ids: &[String], act: &Act) -> Done {
-    let mut failed = None;
+    let mut known: Vec<ApprovalId> = Vec::new();
     for id in ids {
-        match app.resolve(id, act.clone(), TERMINAL).await {
+        let view = app.approval(id).await.map_err(|problem| unknown(id, problem))?;
+        if !known.contains(&view.id) {
+            known.push(view.id);
+        }
+    }
+    let mut failed = None;
+    for id in &known {
+        match app.resolve(&id.to_string(), act.clone(), TERMINAL).await {
             Ok(view) => told(app, screen, &view)?,
-            Err(trouble) if ids.len() == 1 => return Err(trouble.into()),
+            Err(trouble) if known.len() == 1 => return Err(trouble.into()),
             Err(trouble) => {
                 if screen.json {
                     screen.json_line(&serde_json::json!({ "problem": &trouble, "id": id }))?;
@@ -132,17 +152,26 @@ fn page(app: &App, screen: &Screen, view: &ApprovalView, fold: Fold) -> std::io:
         return Ok(());
     }
     // Here nobody presses a key: the offer is a command.
-    for line in offered(view, &look) {
+    for line in could_be_granted(view, &look) {
         screen.line(&line)?;
     }
-    let id = &view.short;
-    let typed = view.question.as_ref().is_some_and(|question| question.typed.is_some());
-    let value = if typed { " --value TEXT" } else { "" };
-    screen.note(&command(screen, &format!("regent approvals approve {id}{value}    reject {id} \"reason\"")));
+    answers(screen, view);
     if view.question.as_ref().is_some_and(|question| question.offer.is_some()) {
-        screen.note(&command(screen, &format!("regent approvals approve {id} --for 24h")));
+        screen.note(&command(screen, &format!("regent approvals approve {} --for 24h", view.short)));
     }
     Ok(())
+}
+
+/// What can be answered: each line is one command, so that whoever copies it has copied nothing else.
+fn answers(screen: &Screen, view: &ApprovalView) {
+    let id = &view.short;
+    let value = if wants_typing(view) { " --value TEXT" } else { "" };
+    screen.note(&command(screen, &format!("regent approvals approve {id}{value}")));
+    screen.note(&command(screen, &format!("regent approvals reject {id} \"reason\"")));
+}
+
+fn wants_typing(view: &ApprovalView) -> bool {
+    view.question.as_ref().is_some_and(|question| question.typed.is_some())
 }
 
 async fn list(app: &App, screen: &Screen) -> Done {
@@ -164,35 +193,42 @@ async fn list(app: &App, screen: &Screen) -> Done {
         seen.push(first.shape);
         let alike: Vec<&ApprovalView> = open.iter().filter(|view| view.shape == first.shape).collect();
         for view in &alike {
-            screen.line(&row(app, screen, view))?;
+            let (line, says_all) = row(app, screen, view);
+            screen.line(&line)?;
+            if !says_all {
+                for line in values(view, &look(app, screen, Fold::Whole)) {
+                    screen.line(&line)?;
+                }
+            }
         }
-        let typed =
-            |view: &&&ApprovalView| view.question.as_ref().is_some_and(|question| question.typed.is_some());
-        if alike.len() > 1 && !alike.iter().any(|view| typed(&view)) {
+        // Every one of them has been shown; where that cannot be, nobody says yes to all of them.
+        if alike.len() > 1 && alike.iter().all(|view| view.question.is_some() && !wants_typing(view)) {
             let ids: Vec<&str> = alike.iter().map(|view| view.short.as_str()).collect();
             let together = format!("regent approvals approve {}", ids.join(" "));
             screen.note(&format!("  {} alike: {}", alike.len(), command(screen, &together)));
         }
     }
     if let Some(first) = open.first() {
-        let id = &first.short;
-        let commands = format!("regent approvals show {id}    approve {id}    reject {id} \"reason\"");
-        screen.note(&command(screen, &commands));
+        screen.note(&command(screen, &format!("regent approvals show {}", first.short)));
+        answers(screen, first);
     }
     Ok(0)
 }
 
-/// `?  3 min  a-p2ne  delete_file notes.txt     t-9dmv`.
-fn row(app: &App, screen: &Screen, view: &ApprovalView) -> String {
+/// `?  3 min  a-p2ne  delete_file notes.txt     t-9dmv`, and whether it shows all that decides.
+fn row(app: &App, screen: &Screen, view: &ApprovalView) -> (String, bool) {
     const LEFT: usize = 20;
-    let typed = view.question.as_ref().is_some_and(|question| question.typed.is_some());
-    let mark = if typed { screen.tinted("!", Tone::Attention) } else { screen.tinted("?", Tone::Waiting) };
+    let theme = screen.theme();
+    let mark = if wants_typing(view) { theme.attention() } else { theme.question() };
     let left = view.timeout_at.since(app.now());
     let left = if left == Duration::ZERO { "over".into() } else { span(left) };
     let right = format!("   {}", view.task_short);
     let room = screen.width.saturating_sub(LEFT + right.chars().count());
+    let says_all = title_says_all(view, room);
     let title = title(view, room);
-    format!("{mark} {left:>6}  {}  {title:<room$}{right}", screen.tinted(&view.short, Tone::Command))
+    let line =
+        format!("{mark} {left:>6}  {}  {title:<room$}{right}", screen.tinted(&view.short, Tone::Command));
+    (line, says_all)
 }
 
 fn code(app: &App, screen: &Screen, code: &CodeView) -> Done {

@@ -16,7 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::approvals::changed;
 use super::prompt::{Conversation, Desk};
-use crate::edge::tty::Tty;
+use crate::edge::tty::{Marks, Tty};
 use crate::edge::{Seat, Surroundings};
 use crate::show::approval::{Fold, Look, open_until, title};
 use crate::show::{Screen, Tone};
@@ -34,7 +34,7 @@ pub(crate) struct Attendance {
 impl Attendance {
     /// Somebody is asked only where they see the question and can answer it, and never in the middle of JSON.
     pub(super) fn of(screen: &Screen, surroundings: &Surroundings, seat: &Seat, wait: bool) -> Self {
-        let marks = surroundings.variable("TERM") != Some("dumb");
+        let marks = Marks::of(surroundings.variable("TERM"), surroundings.variable("TMUX").is_some());
         let tty = if screen.is_watched() && !screen.json { Tty::open(marks) } else { None };
         Self { seat: seat.clone(), tty, wait }
     }
@@ -44,16 +44,34 @@ impl Attendance {
     }
 }
 
-/// Does the work, and lets the person answer what it asks meanwhile. `task` is known where it was begun before.
+/// After this, work that somebody else does would have been refused.
+const DOUBT: Duration = Duration::from_secs(1);
+
+/// Whether a task is known before the work says which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whose {
+    New,
+    /// It was begun before, and nobody is at it.
+    Ours(TaskId),
+    /// It was begun before, and somebody else seemed to be at it: unless the work ends at once, they have left.
+    Perhaps(TaskId),
+}
+
+/// Does the work, and lets the person answer what it asks meanwhile.
 pub(super) async fn attended(
     app: &App,
     screen: &Screen,
     attendance: &Attendance,
-    task: Option<TaskId>,
+    task: Whose,
     work: impl Future<Output = Result<Report, Problem>>,
 ) -> Result<Report, Problem> {
     let Attendance { seat, tty, wait } = attendance;
-    let desk = AtWork { app, task: Cell::new(task) };
+    let (known, perhaps) = match task {
+        Whose::New => (None, None),
+        Whose::Ours(task) => (Some(task), None),
+        Whose::Perhaps(task) => (None, Some(task)),
+    };
+    let desk = AtWork { app, task: Cell::new(known) };
     let talk = async {
         match tty {
             Some(tty) => Conversation::new(&desk, tty, seat, screen.note_theme()).hold().await,
@@ -64,7 +82,8 @@ pub(super) async fn attended(
     let (mut work, mut talk) = (std::pin::pin!(work), std::pin::pin!(talk));
     let mut display = app.display();
     let mut suspended = Suspended::over(tty.as_ref());
-    let (mut talking, mut posting) = (true, true);
+    let (mut talking, mut posting, mut doubt) = (true, true, perhaps.is_some());
+    let mut cleared = std::pin::pin!(tokio::time::sleep(DOUBT));
     loop {
         tokio::select! {
             report = &mut work => {
@@ -85,7 +104,12 @@ pub(super) async fn attended(
                 }
                 seat.stir();
             }
-            () = suspended.asked() => suspended.obey(),
+            () = &mut cleared, if doubt => {
+                doubt = false;
+                desk.task.set(desk.task.get().or(perhaps));
+                seat.stir();
+            }
+            job = suspended.asked() => suspended.obey(job),
         }
     }
 }
@@ -93,30 +117,50 @@ pub(super) async fn attended(
 /// Ctrl-Z: the terminal is given back as it was before this process stops, and set up again when it goes on.
 struct Suspended<'a> {
     tty: Option<&'a Tty>,
-    signals: Option<tokio::signal::unix::Signal>,
+    stops: Option<tokio::signal::unix::Signal>,
+    goes_on: Option<tokio::signal::unix::Signal>,
+    /// Whether what is heard next of going on belongs to a stop that was obeyed.
+    stopped: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Job {
+    Stop,
+    GoOn,
 }
 
 impl<'a> Suspended<'a> {
     fn over(tty: Option<&'a Tty>) -> Self {
-        let signals = tty.and_then(|_| signal(SignalKind::from_raw(Signal::SIGTSTP as i32)).ok());
-        Self { tty, signals }
+        let heard = |which: Signal| tty.and_then(|_| signal(SignalKind::from_raw(which as i32)).ok());
+        Self { tty, stops: heard(Signal::SIGTSTP), goes_on: heard(Signal::SIGCONT), stopped: false }
     }
 
-    async fn asked(&mut self) {
-        let heard = match &mut self.signals {
-            Some(signals) => signals.recv().await,
-            None => None,
-        };
-        if heard.is_none() {
-            std::future::pending::<()>().await;
+    async fn asked(&mut self) -> Job {
+        match (&mut self.stops, &mut self.goes_on) {
+            (Some(stops), Some(goes_on)) => tokio::select! {
+                Some(()) = stops.recv() => Job::Stop,
+                Some(()) = goes_on.recv() => Job::GoOn,
+                else => std::future::pending().await,
+            },
+            _ => std::future::pending().await,
         }
     }
 
-    fn obey(&self) {
+    fn obey(&mut self, job: Job) {
         let Some(tty) = self.tty else { return };
-        tty.lend();
-        raise(Signal::SIGSTOP).unwrap_or_default(); // it goes on from here, now or later
-        tty.take_back();
+        match job {
+            Job::Stop => {
+                tty.lend();
+                self.stopped = true;
+                // Not SIGSTOP, which stops for good where no shell is above to say `fg`: this one the system leaves out
+                // then, as it does with Ctrl-Z. It goes on from here, now or later.
+                raise(Signal::SIGTTOU).unwrap_or_default();
+                tty.take_back();
+            }
+            Job::GoOn if std::mem::take(&mut self.stopped) => {}
+            // It was stopped from outside, and nobody could say so before.
+            Job::GoOn => tty.start_over(),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use runtime::{App, Code, Problem};
 use super::Done;
 use crate::args::Audit;
 use crate::edge;
-use crate::show::{Screen, Tone, escaped, plural};
+use crate::show::{Screen, Tone, inline, plural};
 
 pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
     match command {
@@ -26,7 +26,7 @@ pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
                 return Ok(problem.map_or(0, |problem| problem.code.exit()));
             }
             for fault in report.faults.iter().chain(report.gaps.iter().flatten()) {
-                screen.line(&escaped(fault))?;
+                screen.line(&inline(fault))?;
             }
             if let Some(problem) = problem {
                 return Err(problem.into());
@@ -52,7 +52,7 @@ pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
             screen.line(&format!(
                 "{checkpoints} up to entry {} in {}",
                 anchored.entries,
-                escaped(&anchored.to)
+                inline(&anchored.to)
             ))?;
         }
         Audit::List { limit } => {
@@ -65,9 +65,9 @@ pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
                 screen.line(&format!(
                     "{:>6} {:<18} {:<14} {:<28} {when}",
                     line.seq,
-                    escaped(&line.kind),
-                    escaped(&line.actor),
-                    escaped(&line.subject)
+                    inline(&line.kind),
+                    inline(&line.actor),
+                    inline(&line.subject)
                 ))?;
             }
         }

@@ -6,7 +6,7 @@ use runtime::app::{Forget, Forgotten};
 use runtime::{App, Code, Problem};
 
 use super::{Done, house};
-use crate::show::{Screen, Tone, escaped, plural};
+use crate::show::{Screen, Tone, inline, plural};
 
 /// What the flags ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ fn lines(app: &App, screen: &Screen, forgotten: &Forgotten) -> Vec<String> {
     } else {
         let verb = if *dry_run { "would be erased" } else { "erased" };
         lines.push(format!("{verb}: {person}"));
-        lines.extend(addresses.iter().map(|address| format!("  address            {}", escaped(address))));
+        lines.extend(addresses.iter().map(|address| format!("  address            {}", inline(address))));
         let counts = gone.by_table().into_iter().filter(|(_, count)| *count > 0);
         lines.extend(counts.map(|(table, count)| format!("  {table:<18} {count}")));
         let stay = plural(*events, "event stays, without", "events stay, without");
@@ -91,7 +91,7 @@ fn lines(app: &App, screen: &Screen, forgotten: &Forgotten) -> Vec<String> {
     if !backups.is_empty() {
         lines.push(screen.tinted("backups that still hold them; delete these yourself:", Tone::Attention));
         lines.extend(backups.iter().map(|kept| {
-            format!("  {}  {}", kept.at.date_time(app.zone()), escaped(&kept.folder.display().to_string()))
+            format!("  {}  {}", kept.at.date_time(app.zone()), inline(&kept.folder.display().to_string()))
         }));
     }
     lines

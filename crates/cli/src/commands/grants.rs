@@ -24,9 +24,14 @@ pub(crate) async fn grants(app: &App, screen: &Screen, command: Grants) -> Done 
             };
             shown(app, screen, &app.grant_add(new).await?)
         }
-        Grants::Revoke { id } => shown(app, screen, &app.grant_revoke(&id).await?),
+        Grants::Revoke { id } => {
+            let revoked = app.grant_revoke(&id).await.map_err(|problem| unknown(&id, problem))?;
+            shown(app, screen, &revoked)
+        }
         Grants::Audit { id } => {
-            for line in app.grant_log(id.as_deref()).await? {
+            let log = app.grant_log(id.as_deref()).await;
+            let log = log.map_err(|problem| unknown(id.as_deref().unwrap_or_default(), problem))?;
+            for line in log {
                 if screen.json {
                     screen.json_line(&line)?
                 } else {
@@ -36,6 +41,14 @@ pub(crate) async fn grants(app: &App, screen: &Screen, command: Grants) -> Done 
             Ok(0)
         }
     }
+}
+
+/// Whoever names a grant learns where grants stand.
+fn unknown(id: &str, problem: Problem) -> Problem {
+    if problem.code != Code::NO_SUCH_ID {
+        return problem;
+    }
+    Problem::new(Code::NO_SUCH_ID, format!("no grant is called `{id}`")).remedy("regent grants list")
 }
 
 async fn list(app: &App, screen: &Screen) -> Done {

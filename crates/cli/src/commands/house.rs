@@ -8,7 +8,7 @@ use runtime::{App, Code, DutyState, Problem, State};
 
 use super::{Done, tasks};
 use crate::args::{Args, Config};
-use crate::show::{self, Screen, Tone, escaped, plural, tree};
+use crate::show::{self, Screen, Tone, inline, plural, tree};
 
 pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
     let status = app.status().await?;
@@ -23,9 +23,10 @@ pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
     }
     if let Some(first) = status.first_expires {
         let open = plural(status.questions, "approval", "approvals");
-        let until = first.date_time(app.zone());
+        let left = first.since(app.now());
+        let left = if left.is_zero() { "now".to_owned() } else { format!("in {}", show::span(left)) };
         let command = screen.tinted("regent approvals list", Tone::Command);
-        screen.line(&format!("{attention} you      {open} open, the first expires {until}   {command}"))?;
+        screen.line(&format!("{attention} you      {open} open, the first expires {left}   {command}"))?;
     }
     for task in &status.unfinished {
         screen.line(&format!("{attention} {}", tasks::row(app, screen, task)))?;
@@ -37,7 +38,7 @@ pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
     for warning in &status.warnings {
         screen.line(&format!(
             "{attention} house    {}   {}",
-            escaped(warning),
+            inline(warning),
             screen.tinted("regent doctor", Tone::Command)
         ))?;
     }
@@ -78,10 +79,10 @@ pub(crate) async fn doctor(app: &App, screen: &Screen) -> Done {
             "{} {:<10} {}",
             screen.tinted(&format!("{word:<5}"), tone),
             finding.name,
-            escaped(&finding.what)
+            inline(&finding.what)
         ))?;
         if let Some(remedy) = &finding.remedy {
-            screen.line(&format!("                 {}", screen.tinted(&escaped(remedy), Tone::Command)))?;
+            screen.line(&format!("                 {}", screen.tinted(&inline(remedy), Tone::Command)))?;
         }
     }
     if diagnosis.healthy {
@@ -103,7 +104,7 @@ pub(crate) fn paths(app: &App, screen: &Screen) -> Done {
         ("database", &paths.database),
         ("keys", &paths.keys),
     ] {
-        screen.line(&format!("{name:<10} {}", escaped(path)))?;
+        screen.line(&format!("{name:<10} {}", inline(path)))?;
     }
     let elsewhere = match paths.database.split_once("://") {
         Some(_) => "drop the schema `brainframe` of that database",
@@ -122,7 +123,7 @@ pub(crate) fn config(app: &App, screen: &Screen, command: &Config) -> Done {
     for (name, setting) in app.settings().all() {
         let value = format!("{:?}", setting.value);
         let origin = if *origin {
-            format!("   {}", screen.tinted(&escaped(&setting.origin), Tone::Faint))
+            format!("   {}", screen.tinted(&inline(&setting.origin), Tone::Faint))
         } else {
             String::new()
         };
@@ -167,7 +168,7 @@ pub(crate) async fn init(app: &App, screen: &Screen, yes: bool) -> Done {
         return Ok(0);
     }
     for made in &furnished.made {
-        screen.line(&format!("made {}", escaped(made)))?;
+        screen.line(&format!("made {}", inline(made)))?;
     }
     if let Some(root) = furnished.root.filter(|_| !screen.is_watched()) {
         screen.note(&format!("the root of the audit, to be kept elsewhere: {root}"));

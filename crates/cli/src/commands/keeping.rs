@@ -8,7 +8,7 @@ use runtime::{App, Code, Problem};
 
 use super::house::ask;
 use super::{Done, Surroundings};
-use crate::show::{Screen, Tone, escaped, plural};
+use crate::show::{Screen, Tone, inline, plural};
 
 pub(crate) async fn upgrade(app: &App, screen: &Screen, check: bool) -> Done {
     let upgrade = app.upgrade(if check { How::Rehearse } else { How::Really }).await?;
@@ -33,7 +33,7 @@ pub(crate) async fn upgrade(app: &App, screen: &Screen, check: bool) -> Done {
 /// What was done, with the way back.
 pub(crate) fn upgraded(upgrade: &Upgrade) -> String {
     let kept = match &upgrade.kept {
-        Some(folder) => format!("as it was before: {}", escaped(&folder.display().to_string())),
+        Some(folder) => format!("as it was before: {}", inline(&folder.display().to_string())),
         None => {
             "no copy was kept: on PostgreSQL that is pg_dump's work, or regent backup's before an upgrade"
                 .into()
@@ -47,7 +47,7 @@ pub(crate) fn upgraded(upgrade: &Upgrade) -> String {
 fn chain(upgrade: &Upgrade) -> String {
     match &upgrade.fault {
         None => "chain verified".into(),
-        Some(fault) => format!("the audit was broken before and still is: {}", escaped(fault)),
+        Some(fault) => format!("the audit was broken before and still is: {}", inline(fault)),
     }
 }
 
@@ -83,14 +83,14 @@ pub(crate) async fn backup(
         plural(backup.files as u64, "file", "files"),
         backup.bytes.div_ceil(1024)
     );
-    let folder = escaped(&backup.folder.display().to_string());
+    let folder = inline(&backup.folder.display().to_string());
     screen.line(&match backup.manifest {
         None => format!("would copy {what} to {folder}; nothing was written"),
         Some(_) if backup.fault.is_some() => format!("{folder}\n{what}"),
         Some(_) => format!("{folder}\n{what}; {}", screen.tinted("tried by restoring it", Tone::Good)),
     })?;
     if let Some(fault) = &backup.fault {
-        let fault = escaped(fault);
+        let fault = inline(fault);
         screen.note(&format!(
             "the audit of this house is broken, and so is the copy's, which `restore` refuses: {fault}"
         ));
@@ -152,7 +152,7 @@ fn told(app: &App, restored: &Restored) -> String {
     lines.push(match &restored.present {
         None => format!("{verb} nothing: there was no house"),
         Some(Present::Unreadable(why)) => {
-            format!("{verb} a house that does not open ({}); its files are moved aside", escaped(why))
+            format!("{verb} a house that does not open ({}); its files are moved aside", inline(why))
         }
         Some(Present::Counted(now)) => {
             let newer = entries(now).saturating_sub(entries(&restored.counted));
@@ -176,7 +176,7 @@ fn told(app: &App, restored: &Restored) -> String {
         ));
     }
     match (&restored.kept, restored.done) {
-        (Some(kept), _) => lines.push(format!("what was there: {}", escaped(&kept.display().to_string()))),
+        (Some(kept), _) => lines.push(format!("what was there: {}", inline(&kept.display().to_string()))),
         (None, true) => {}
         (None, false) => lines.push("nothing was changed".into()),
     }

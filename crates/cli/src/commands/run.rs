@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use domain::id::TaskId;
 use domain::task::{Cause, Directive, FinalResult, Status};
-use runtime::app::{Report, Request, shortcoming};
+use runtime::app::{Report, Request, SAID_NO, shortcoming};
 use runtime::{App, Code, Problem, Surface, Watch};
 
 use super::Done;
-use super::attend::{Attendance, attended, left_waiting};
+use super::attend::{Attendance, Whose, attended, left_waiting};
 use crate::edge::Surroundings;
 use crate::edge::tty::Tty;
 use crate::show::{Screen, Tone, problem};
@@ -32,7 +32,7 @@ pub(crate) async fn run(
         watch: watch(screen),
         patience: attendance.patience(),
     };
-    let report = attended(app, screen, attendance, None, Box::pin(app.run(request))).await?;
+    let report = attended(app, screen, attendance, Whose::New, Box::pin(app.run(request))).await?;
     afterwards(app).await;
     closing(app, screen, &report)
 }
@@ -45,7 +45,12 @@ pub(super) async fn afterwards(app: &App) {
 }
 
 pub(crate) async fn resume(app: &App, screen: &Screen, attendance: &Attendance, id: Option<&str>) -> Done {
-    let task = begun(app, id).await;
+    let task = match begun(app, id).await {
+        // Who is at it already asks there; whether they still are is for the work to say.
+        Some(task) if driven(app, task).await => Whose::Perhaps(task),
+        Some(task) => Whose::Ours(task),
+        None => Whose::New,
+    };
     let work = app.resume(id, surface(screen, attendance), watch(screen), attendance.patience());
     let report = attended(app, screen, attendance, task, Box::pin(work)).await?;
     if report.status.is_over()
@@ -72,6 +77,10 @@ async fn begun(app: &App, id: Option<&str>) -> Option<TaskId> {
             tasks.iter().find(|line| !line.status.is_over()).map(|line| line.task)
         }
     }
+}
+
+async fn driven(app: &App, task: TaskId) -> bool {
+    app.questions_of(task).await.is_ok_and(|open| open.iter().any(|view| view.attended))
 }
 
 /// With `--json` every step is an event on standard output, once it is durable.
@@ -152,18 +161,28 @@ pub(super) fn closing(app: &App, screen: &Screen, report: &Report) -> Done {
         return Ok(exit); // the stream's last line said it all
     }
     match trouble {
-        Some(trouble) => screen.note(&problem(screen, &trouble)),
+        Some(trouble) => screen.note(&problem(screen, &told(trouble))),
         None => {
             let checks = report.result.as_ref().map_or(0, |result| result.verdicts.len());
             let mark = screen.note_tinted(screen.mark("✓ done", "done"), Tone::Good);
             screen.note(&format!("{mark}: all {checks} checks met, {}", seconds(report.elapsed)));
-            screen.note(&format!(
-                "  {}",
-                screen.note_tinted(&format!("regent why {}", report.short), Tone::Command)
-            ));
+            let undo = match report.can_undo {
+                0 => String::new(),
+                _ => format!("    regent undo {}", report.short),
+            };
+            let commands = format!("regent why {}{undo}", report.short);
+            screen.note(&format!("  {}", screen.note_tinted(&commands, Tone::Command)));
         }
     }
     Ok(exit)
+}
+
+/// What an agent is told after a no is not for whoever said it.
+fn told(mut trouble: Problem) -> Problem {
+    if trouble.code == Code::REFUSED && trouble.what.starts_with(SAID_NO) {
+        trouble.what = "you said no, so it was not done".into();
+    }
+    trouble
 }
 
 fn seconds(elapsed: std::time::Duration) -> String {

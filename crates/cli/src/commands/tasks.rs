@@ -6,7 +6,7 @@ use runtime::{Again, App, Code, Difference, Line, Problem, Rechecked};
 
 use super::Done;
 use crate::args::Tasks;
-use crate::show::{Screen, Tone, brief, escaped, plural, tree};
+use crate::show::{Screen, Tone, brief, inline, plural, tree};
 
 pub(crate) async fn tasks(app: &App, screen: &Screen, command: Tasks) -> Done {
     match command {
@@ -91,7 +91,7 @@ async fn found(app: &App, screen: &Screen, line: &Line) -> Result<String, Proble
     let tool = line.tool.as_deref().map_or_else(String::new, |tool| format!(" {tool}"));
     let thing = format!("{} {}{tool}", line.what, app.short(&line.id).await?);
     let differs = |Difference { field, then, now }: &Difference| {
-        format!("{}: then {}, now {}", escaped(field), brief(then, MOST), brief(now, MOST))
+        format!("{}: then {}, now {}", inline(field), brief(then, MOST), brief(now, MOST))
     };
     let (text, tone) = match &line.again {
         Again::Same => ("same".into(), Tone::Good),
@@ -138,7 +138,7 @@ pub(super) fn row(app: &App, screen: &Screen, line: &TaskLine) -> String {
         Status::Done => ("done", Tone::Good),
         Status::Stopped => ("stopped", Tone::Bad),
     };
-    let request = line.request.as_deref().map_or_else(|| "(erased)".into(), |text| brief(text, 50));
+    let request = line.said.as_deref().map_or_else(|| "(erased)".into(), |text| brief(text, 50));
     let when = line.created_at.date_time(app.zone());
     format!("{:<8} {} {:<51} {when}", line.short, screen.tinted(&format!("{word:<10}"), tone), request)
 }
@@ -147,7 +147,7 @@ fn page(app: &App, screen: &Screen, view: &TaskView) -> String {
     let mut text = row(app, screen, &view.line);
     let mut add = |label: &str, value: &str| text.push_str(&format!("\n  {label:<9} {value}"));
     for (i, intent) in view.plan.iter().enumerate() {
-        add(if i == 0 { "plan" } else { "" }, &format!("{} {}", i + 1, escaped(intent)));
+        add(if i == 0 { "plan" } else { "" }, &format!("{} {}", i + 1, inline(intent)));
     }
     for (i, call) in view.calls.iter().enumerate() {
         let took = call.duration_ms.map_or_else(String::new, |ms| format!("{ms} ms"));
@@ -162,14 +162,14 @@ fn page(app: &App, screen: &Screen, view: &TaskView) -> String {
             let word = if verdict.passed { "met" } else { "not met" };
             add(
                 if i == 0 { "checks" } else { "" },
-                &format!("{word:<8} {} ({})", escaped(&verdict.criterion), escaped(&verdict.evidence)),
+                &format!("{word:<8} {} ({})", inline(&verdict.criterion), inline(&verdict.evidence)),
             );
         }
         if let Some(reason) = &result.reason {
-            add("reason", &escaped(reason));
+            add("reason", &inline(reason));
         }
         for (i, line) in result.text.lines().enumerate() {
-            add(if i == 0 { "result" } else { "" }, &escaped(line));
+            add(if i == 0 { "result" } else { "" }, &inline(line));
         }
     }
     if view.erased {

@@ -10,11 +10,11 @@ use runtime::{App, Code, Problem};
 use serde_json::{Map, Value};
 
 use super::Done;
-use super::attend::{Attendance, attended};
+use super::attend::{Attendance, Whose, attended};
 use super::run::{afterwards, closing, surface, watch};
 use crate::args::Tools;
 use crate::edge::{Seat, Surroundings};
-use crate::show::{Screen, Tone, brief, escaped, plural};
+use crate::show::{Screen, Tone, brief, inline, plural};
 
 /// A call as it was typed.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ async fn list(app: &App, screen: &Screen) -> Done {
         if screen.json { screen.json_line(line)? } else { screen.line(&row(screen, line))? }
     }
     for mistake in mistakes.into_iter().chain(app.switches_of_no_tool(&lines)) {
-        screen.note(&format!("! {}", escaped(&mistake)));
+        screen.note(&format!("! {}", inline(&mistake)));
     }
     Ok(0)
 }
@@ -100,7 +100,7 @@ fn shown(screen: &Screen, line: &ToolLine) -> Done {
 fn page(screen: &Screen, view: &ToolView) -> String {
     let ToolView { spec, risk_level, switch, shipped, aliases, alignment_score_90d } = view;
     let list = |items: &[String]| {
-        if items.is_empty() { "none".to_owned() } else { escaped(&items.join(", ")) }
+        if items.is_empty() { "none".to_owned() } else { inline(&items.join(", ")) }
     };
     let on = match switch {
         Switch::On => "on",
@@ -113,7 +113,7 @@ fn page(screen: &Screen, view: &ToolView) -> String {
     let ships = if *shipped { ", ships with the program" } else { "" };
     let mut lines = vec![
         screen.tinted(spec.id.as_str(), Tone::Command),
-        format!("  {}", escaped(&spec.description)),
+        format!("  {}", inline(&spec.description)),
         format!("  switch       {on}"),
         format!("  tier         {} (risk level {})", spec.tier, risk_level.name()),
         format!("  mode         {}, validation {}", spec.execution_mode.name(), spec.validation_mode.name()),
@@ -132,7 +132,7 @@ fn page(screen: &Screen, view: &ToolView) -> String {
         lines.push(format!("  also called  {}", aliases.join(", ")));
     }
     if !spec.handler_config.is_null() {
-        lines.push(format!("  configured   {}", escaped(&spec.handler_config.to_string())));
+        lines.push(format!("  configured   {}", inline(&spec.handler_config.to_string())));
     }
     lines.push(format!("takes\n{}", fields(&spec.input_schema)));
     if let Some(schema) = &spec.output_schema {
@@ -149,7 +149,7 @@ fn fields(schema: &Value) -> String {
     let line = |(name, field): (&String, &Value)| {
         let about = field.get("description").and_then(Value::as_str).unwrap_or_default();
         let name = if needed(name) { name.clone() } else { format!("[{name}]") };
-        format!("  {:<14} {:<10} {}", escaped(&name), kind(field), brief(about, 90))
+        format!("  {:<14} {:<10} {}", inline(&name), kind(field), brief(about, 90))
     };
     let lines: Vec<String> = properties.into_iter().flatten().map(line).collect();
     if lines.is_empty() { "  anything: see `--json`".into() } else { lines.join("\n") }
@@ -157,10 +157,10 @@ fn fields(schema: &Value) -> String {
 
 fn kind(field: &Value) -> String {
     match field.get("type") {
-        Some(Value::String(kind)) => escaped(kind),
+        Some(Value::String(kind)) => inline(kind),
         Some(Value::Array(kinds)) => {
             let kinds = kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null");
-            kinds.map(escaped).collect::<Vec<_>>().join(" or ")
+            kinds.map(inline).collect::<Vec<_>>().join(" or ")
         }
         _ if field.get("enum").is_some() || field.get("oneOf").is_some() => "choice".into(),
         _ => "any".into(),
@@ -247,7 +247,7 @@ async fn call(
         watch: watch(screen),
         patience: attendance.patience(),
     };
-    let report = attended(app, screen, attendance, None, Box::pin(app.call(request))).await?;
+    let report = attended(app, screen, attendance, Whose::New, Box::pin(app.call(request))).await?;
     afterwards(app).await;
     closing(app, screen, &report)
 }
@@ -285,7 +285,7 @@ pub(crate) async fn resume_all(app: &App, screen: &Screen) -> Done {
             screen.note(&format!(
                 "  {}  {}",
                 screen.note_tinted(&command, Tone::Command),
-                brief(task.request.as_deref().unwrap_or("(erased)"), 50)
+                brief(task.said.as_deref().unwrap_or("(erased)"), 50)
             ));
         }
     }

@@ -8,7 +8,7 @@ use runtime::app::{Before, Left, Note, PutBack, Undo, Undone};
 
 use super::Done;
 use super::run::afterwards;
-use crate::show::{Screen, Tone, escaped, problem};
+use crate::show::{Screen, Tone, inline, problem};
 
 pub(crate) async fn undo(app: &App, screen: &Screen, task: &str, dry_run: bool) -> Done {
     let how = if dry_run { Undo::DryRun } else { Undo::ForGood };
@@ -38,7 +38,7 @@ async fn show(app: &App, screen: &Screen, undone: &Undone) -> Result<(), super::
     lines(screen, undone)?;
     for left in &undone.left {
         let what = match (&left.path, left.call) {
-            (Some(path), _) => escaped(path),
+            (Some(path), _) => inline(path),
             (None, Some(call)) => app.short(call).await?,
             (None, None) => String::new(),
         };
@@ -62,13 +62,13 @@ fn lines(screen: &Screen, undone: &Undone) -> io::Result<()> {
         };
         let notes: Vec<String> = kind.into_iter().chain(notes.iter().map(ToString::to_string)).collect();
         let notes = if notes.is_empty() { String::new() } else { format!("  ({})", notes.join("; ")) };
-        screen.line(&format!("{}  {}{notes}", screen.tinted(word, Tone::Good), escaped(path)))?;
+        screen.line(&format!("{}  {}{notes}", screen.tinted(word, Tone::Good), inline(path)))?;
     }
-    undone.unchanged.iter().try_for_each(|path| screen.line(&format!("as before  {}", escaped(path))))
+    undone.unchanged.iter().try_for_each(|path| screen.line(&format!("as before  {}", inline(path))))
 }
 
 fn left_line(screen: &Screen, what: &str, left: &Left) -> String {
     let tool = left.tool.as_ref().map_or_else(String::new, |tool| format!(" ({tool})"));
-    let why = escaped(&left.why.to_string());
+    let why = inline(&left.why.to_string());
     format!("{}  {what}{tool}: {why}", screen.tinted("left as it is", Tone::Attention))
 }

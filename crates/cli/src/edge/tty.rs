@@ -19,8 +19,14 @@ use rustix::termios::{
 pub(crate) const WIDTH: usize = 80;
 /// How often whoever reads looks whether they should still.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+/// How often it is looked whether the terminal is ours again.
+const AWAY: std::time::Duration = std::time::Duration::from_millis(100);
+/// What follows a line sooner than this was not typed behind it.
+const HAND: Timespec = Timespec { tv_sec: 0, tv_nsec: 80_000_000 };
 /// As much as a terminal hands over at once.
 const CHUNK: usize = 4096;
+/// As much as fits into a line, with its end; what is typed beyond it is lost.
+const LINE: usize = 4095;
 /// What terminals put around what is pasted, if they are asked to.
 const PASTE: &[u8] = b"\x1b[200~";
 const PASTED: &[u8] = b"\x1b[201~";
@@ -32,8 +38,36 @@ pub(crate) enum Heard {
     Line(String),
     /// Not typed: it is no answer.
     Pasted,
+    /// More than a terminal keeps of a line: whatever it was, its end is missing.
+    TooLong,
     /// Ctrl-D, or the terminal is gone.
     End,
+}
+
+/// Whether a terminal puts marks around what is pasted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Marks {
+    /// It does not even ignore what it does not know.
+    Never,
+    /// It is asked to, and nobody knows whether it does.
+    Perhaps,
+    Sure,
+}
+
+impl Marks {
+    /// By what a terminal calls itself. `screen` is also the name that tmux goes by, which knows them.
+    pub(crate) fn of(term: Option<&str>, in_tmux: bool) -> Self {
+        const WITHOUT: [&str; 8] = ["linux", "screen", "vt", "ansi", "cons", "sun", "xterm-mono", "unknown"];
+        match term.unwrap_or_default() {
+            "" | "dumb" => Self::Never,
+            term if term.starts_with("screen") && in_tmux => Self::Sure,
+            // Not `vte`, which is a newer one.
+            term if WITHOUT.iter().any(|name| term.starts_with(name)) && !term.starts_with("vte") => {
+                Self::Perhaps
+            }
+            _ => Self::Sure,
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -44,20 +78,22 @@ struct Inner {
     file: File,
     /// To read from. Reading never waits, polling does: what was there a moment ago may be gone.
     input: File,
-    /// Whether it knows about marks around what is pasted.
-    marks: bool,
+    marks: Marks,
     asking: Mutex<Option<Asking>>,
     /// Whoever reads holds it: somebody who has just given up must not take a line from the next one.
     reading: Mutex<()>,
-    /// Odd while it is lent to somebody else; what was typed in another turn is not for us.
+    /// Odd while somebody else has it; what was typed in another turn is not for us.
     turn: AtomicUsize,
+    /// Whether this process is about to be stopped: until it goes on, nobody takes the terminal back.
+    lent: AtomicBool,
     /// Whether what is read is still part of something that was pasted.
     pasting: AtomicBool,
 }
 
 /// A question that is open on the terminal.
 struct Asking {
-    before: Termios,
+    /// How it was set before; nothing while it is not set up.
+    before: Option<Termios>,
     prompt: String,
     /// Whether the cursor stands behind the prompt.
     on_screen: bool,
@@ -79,7 +115,7 @@ impl std::fmt::Debug for Tty {
 impl Tty {
     /// Nothing if there is no controlling terminal, or another program has it.
     #[expect(clippy::disallowed_methods, reason = "the terminal is a file")]
-    pub(crate) fn open(marks: bool) -> Option<Self> {
+    pub(crate) fn open(marks: Marks) -> Option<Self> {
         use std::os::unix::fs::OpenOptionsExt as _;
         const PATH: &str = "/dev/tty";
         let file = std::fs::OpenOptions::new().read(true).write(true).open(PATH).ok()?;
@@ -93,6 +129,7 @@ impl Tty {
             asking: Mutex::new(None),
             reading: Mutex::new(()),
             turn: AtomicUsize::new(0),
+            lent: AtomicBool::new(false),
             pasting: AtomicBool::new(false),
         };
         let tty = Self(Arc::new(inner));
@@ -104,8 +141,27 @@ impl Tty {
         tcgetpgrp(&self.0.file).is_ok_and(|group| group == rustix::process::getpgrp())
     }
 
+    /// Until what is written here is seen by whoever is meant, and stops nobody.
+    pub(crate) async fn until_ours(&self) {
+        while !self.is_ours() {
+            tokio::time::sleep(AWAY).await;
+        }
+    }
+
     pub(crate) fn width(&self) -> usize {
         columns(&self.0.file).unwrap_or(WIDTH)
+    }
+
+    /// Whether what is pasted is sure to be told apart from what is typed.
+    pub(crate) fn tells_pasted(&self) -> bool {
+        self.0.marks == Marks::Sure
+    }
+
+    /// As [`Self::write`], but never from the background: there it could stop this process.
+    pub(crate) fn write_if_ours(&self, text: &str) {
+        if self.is_ours() {
+            self.write(text);
+        }
     }
 
     pub(crate) fn write(&self, text: &str) {
@@ -120,7 +176,9 @@ impl Tty {
         let wanted = Wanted(Arc::new(AtomicBool::new(true)));
         let (tty, still) = (self.clone(), Arc::clone(&wanted.0));
         let heard = super::blocking(move || Ok(tty.listen(&still))).await.unwrap_or(Heard::End);
-        if let (Heard::Line(_) | Heard::Pasted, Some(asking)) = (&heard, self.asking().as_mut()) {
+        if let (Heard::Line(_) | Heard::Pasted | Heard::TooLong, Some(asking)) =
+            (&heard, self.asking().as_mut())
+        {
             asking.on_screen = false; // Enter has ended the line
         }
         heard
@@ -128,33 +186,59 @@ impl Tty {
 
     /// The cursor leaves the prompt, so that what comes next has a line of its own.
     pub(crate) fn step_aside(&self) {
-        if self.asking().as_mut().is_some_and(|asking| std::mem::take(&mut asking.on_screen)) {
+        let on_screen = self.asking().as_mut().is_some_and(|asking| std::mem::take(&mut asking.on_screen));
+        if on_screen && self.is_ours() {
             self.write("\n");
         }
     }
 
     /// Before this process is stopped: the terminal goes to somebody else meanwhile.
     pub(crate) fn lend(&self) {
+        self.0.lent.store(true, Ordering::Release);
         self.0.turn.fetch_or(1, Ordering::AcqRel);
         self.step_aside();
         self.restore();
     }
 
-    /// The process goes on. The size and the owner of the terminal may be others now.
+    /// The process goes on. The size and the owner of the terminal may be others now: if it goes on in the background,
+    /// whoever waits for an answer takes the terminal back once it is ours.
     pub(crate) fn take_back(&self) {
+        self.0.lent.store(false, Ordering::Release);
+        self.come_back();
+    }
+
+    /// If it is ours, and was not: it is set up anew, and asked again.
+    fn come_back(&self) {
         let mut asking = self.asking();
-        if let Some(asking) = asking.as_mut().filter(|_| self.is_ours()) {
-            if let Ok(before) = self.set_modes() {
-                asking.before = before;
-            }
+        if self.turn().is_some() || self.0.lent.load(Ordering::Acquire) || !self.is_ours() {
+            return;
+        }
+        self.0.pasting.store(false, Ordering::Release); // whatever it was, it went elsewhere
+        if let Some(asking) = asking.as_mut() {
             // If it is gone, whoever reads hears it.
+            self.set_modes().map(|before| asking.before = Some(before)).unwrap_or_default();
             self.begin(asking).unwrap_or_default();
         }
         // Only now: what was typed meanwhile is thrown away.
         self.0.turn.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Nothing while it is lent.
+    /// Somebody else has it, and nobody said so before: what is typed now is not for us.
+    fn go_away(&self) {
+        let mut asking = self.asking();
+        self.0.turn.fetch_or(1, Ordering::AcqRel);
+        if let Some(asking) = asking.as_mut() {
+            (asking.before, asking.on_screen) = (None, false);
+        }
+    }
+
+    /// It was stopped and goes on, and nobody has given the terminal back before.
+    pub(crate) fn start_over(&self) {
+        self.go_away();
+        self.come_back();
+    }
+
+    /// Nothing while somebody else has it.
     fn turn(&self) -> Option<usize> {
         Some(self.0.turn.load(Ordering::Acquire)).filter(|turn| turn % 2 == 0)
     }
@@ -163,14 +247,20 @@ impl Tty {
         self.0.asking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// In the background nothing is set or written, which would stop this process: it is asked once the terminal is ours.
     fn set_up(&self, prompt: &str) -> io::Result<Set> {
-        let before = self.set_modes()?;
-        *self.asking() = Some(Asking { before, prompt: prompt.into(), on_screen: false });
+        *self.asking() = Some(Asking { before: None, prompt: prompt.into(), on_screen: false });
         let set = Set(self.clone()); // from here on it is put back, whatever happens
-        match self.asking().as_mut() {
-            Some(asking) => self.begin(asking)?,
-            None => return Err(ErrorKind::NotFound.into()),
+        if !self.is_ours() {
+            self.go_away();
         }
+        if self.turn().is_none() {
+            return Ok(set);
+        }
+        let mut asking = self.asking();
+        let Some(asking) = asking.as_mut() else { return Err(ErrorKind::NotFound.into()) };
+        asking.before = Some(self.set_modes()?);
+        self.begin(asking)?;
         Ok(set)
     }
 
@@ -184,7 +274,7 @@ impl Tty {
     }
 
     fn begin(&self, asking: &mut Asking) -> io::Result<()> {
-        if self.0.marks {
+        if self.0.marks != Marks::Never {
             self.write("\x1b[?2004h");
         }
         // The end of something that is being pasted must not be lost: whatever follows it would count as typed.
@@ -197,15 +287,13 @@ impl Tty {
     }
 
     fn restore(&self) {
-        let asking = self.asking();
-        let Some(asking) = asking.as_ref() else { return };
-        if self.0.marks {
+        let before = self.asking().as_mut().and_then(|asking| asking.before.take());
+        let Some(before) = before.filter(|_| self.is_ours()) else { return };
+        if self.0.marks != Marks::Never {
             self.write("\x1b[?2004l");
         }
-        if self.is_ours() {
-            // A terminal that is gone has no modes to put back.
-            tcsetattr(&self.0.file, OptionalActions::Now, &asking.before).unwrap_or_default();
-        }
+        // A terminal that is gone has no modes to put back.
+        tcsetattr(&self.0.file, OptionalActions::Now, &before).unwrap_or_default();
     }
 
     fn listen(&self, wanted: &AtomicBool) -> Heard {
@@ -228,13 +316,29 @@ impl Tty {
             }
             if line.last() == Some(&b'\n') {
                 let heard = self.heard(&line);
-                if heard == Heard::Pasted {
+                let more = self.has_more();
+                if self.turn() != turn {
+                    continue;
+                }
+                if heard == Heard::Pasted || more {
+                    // An empty line, and nothing behind it: the mark at the end of what was pasted is lost.
+                    if line == b"\n" && !more {
+                        self.0.pasting.store(false, Ordering::Release);
+                    }
                     self.settle(wanted);
+                    return Heard::Pasted;
                 }
                 return heard;
             }
         }
         Heard::End
+    }
+
+    /// Whether more follows at once: nobody types that fast.
+    fn has_more(&self) -> bool {
+        let mut polled = [PollFd::new(&self.0.input, PollFlags::IN)];
+        poll(&mut polled, Some(&HAND)).is_ok_and(|ready| ready > 0)
+            && polled.iter().all(|polled| !polled.revents().contains(PollFlags::HUP))
     }
 
     /// Whatever arrives right behind something pasted comes from the same hand.
@@ -249,7 +353,13 @@ impl Tty {
 
     /// What there is to read; nothing if there was none for a moment, or it is not for us.
     fn chunk(&self, wanted: &AtomicBool, turn: Option<usize>) -> io::Result<Option<Vec<u8>>> {
-        let ours = self.is_ours() && turn.is_some();
+        let ours = self.is_ours();
+        match (ours, turn) {
+            (false, Some(_)) => self.go_away(),
+            (true, None) => self.come_back(),
+            _ => {}
+        }
+        let ours = ours && turn.is_some();
         let events = if ours { PollFlags::IN } else { PollFlags::empty() };
         let mut polled = [PollFd::new(&self.0.input, events)];
         match poll(&mut polled, Some(&LOOK)) {
@@ -258,7 +368,9 @@ impl Tty {
             Err(error) => return Err(error.into()),
             Ok(_) if !ours => return Err(ErrorKind::BrokenPipe.into()), // nothing was waited for but its end
             // Left where it is: it was typed for whoever asks next.
-            Ok(_) if self.turn() != turn || !wanted.load(Ordering::Acquire) => return Ok(None),
+            Ok(_) if self.turn() != turn || !self.is_ours() || !wanted.load(Ordering::Acquire) => {
+                return Ok(None);
+            }
             Ok(_) => {}
         }
         let mut chunk = vec![0; CHUNK];
@@ -285,6 +397,9 @@ impl Tty {
         self.0.pasting.store(pasting, Ordering::Release);
         if was_pasting || begins.is_some() || ends.is_some() {
             return Heard::Pasted;
+        }
+        if line.len() >= LINE {
+            return Heard::TooLong;
         }
         let line = String::from_utf8_lossy(line);
         Heard::Line(line.trim_end_matches(['\n', '\r']).to_owned())

@@ -3,7 +3,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests start processes and read their environment")]
 
-use super::{Heard, Tty};
+use super::{Heard, Marks, Tty};
 
 #[expect(dead_code, reason = "shared with the tests of the whole program, which use all of it")]
 #[path = "../../tests/terminal/mod.rs"]
@@ -20,8 +20,9 @@ fn asks() {
     if std::env::var_os(CHILD).is_none() {
         return;
     }
-    let tty = Tty::open(true).expect("a terminal");
+    let tty = Tty::open(Marks::Sure).expect("a terminal");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    tty.write("begins\n");
     runtime.block_on(async {
         std::thread::sleep(std::time::Duration::from_millis(300)); // time to type ahead
         loop {
@@ -44,6 +45,85 @@ fn asked() -> Terminal {
         command.arg(std::env::current_exe().expect("this program"));
         command.args(["edge::tty::tests::asks", "--exact", "--nocapture"]).env(CHILD, "1");
     })
+}
+
+/// The same, as a job of a shell that goes on when the job is stopped.
+fn asked_as_a_job() -> Terminal {
+    const SHELL: &str =
+        r#"set -m; "$0" "$@"; echo '[stopped]'; read line; bg; echo '[background]'; read line; fg"#;
+    Terminal::start(|command| {
+        command.args(["bash", "-c", SHELL]).arg(std::env::current_exe().expect("this program"));
+        command.args(["edge::tty::tests::asks", "--exact", "--nocapture"]).env(CHILD, "1");
+    })
+}
+
+#[test]
+fn in_the_background_nothing_is_asked_set_or_written() {
+    let mut terminal = asked_as_a_job();
+    terminal.sees("begins", 1);
+    terminal.types("\x1a"); // before it asks
+    terminal.sees("[stopped]", 1);
+    terminal.types("\n");
+    terminal.sees("[background]", 1);
+    let before = terminal.settings();
+    std::thread::sleep(std::time::Duration::from_millis(900)); // it asks now, or would
+    let text = terminal.text();
+    assert!(!text.contains("ask> ") && !text.contains("\x1b[?2004"), "{text}");
+    assert_eq!(terminal.settings(), before);
+    terminal.types("fg\nearly\n");
+    terminal.sees("ask> ", 1);
+    terminal.types("bye\n");
+    let (_, shown) = terminal.ends();
+    assert!(shown.contains("heard Line(\"bye\")") && !shown.contains("Line(\"early"), "{shown}");
+}
+
+#[test]
+fn what_follows_a_line_at_once_was_not_typed() {
+    let mut terminal = asked();
+    terminal.sees("ask> ", 1);
+    terminal.types("y\nls -l\n");
+    terminal.sees("heard Pasted", 1).sees("ask> ", 2);
+    terminal.types("bye\n");
+    let (_, shown) = terminal.ends();
+    assert!(!shown.contains("Line(\"y\")") && !shown.contains("Line(\"ls"), "{shown}");
+}
+
+#[test]
+fn a_line_that_is_too_long_is_no_answer_and_its_end_mark_is_not_missed() {
+    let long = "x".repeat(5_000);
+    let mut terminal = asked();
+    terminal.sees("ask> ", 1);
+    terminal.types(&long);
+    terminal.types("\n");
+    terminal.sees("heard TooLong", 1).sees("ask> ", 2);
+    terminal.types(&format!("\x1b[200~{long}\x1b[201~\n")); // the terminal loses the second mark
+    terminal.sees("heard Pasted", 1).sees("ask> ", 3);
+    terminal.types("bye\n");
+    terminal.sees("heard Pasted", 2).sees("ask> ", 4);
+    terminal.types("\n");
+    terminal.sees("heard Pasted", 3).sees("ask> ", 5);
+    terminal.types("bye\n");
+    let (_, shown) = terminal.ends();
+    assert!(shown.contains("heard Line(\"bye\")"), "{shown}");
+}
+
+#[test]
+fn terminals_that_tell_what_is_pasted() {
+    let table = [
+        (Some("xterm-256color"), false, Marks::Sure),
+        (Some("tmux-256color"), true, Marks::Sure),
+        (Some("screen-256color"), true, Marks::Sure),
+        (Some("vte-256color"), false, Marks::Sure),
+        (Some("screen"), false, Marks::Perhaps),
+        (Some("linux"), false, Marks::Perhaps),
+        (Some("vt100"), false, Marks::Perhaps),
+        (Some("dumb"), false, Marks::Never),
+        (Some(""), false, Marks::Never),
+        (None, false, Marks::Never),
+    ];
+    for (term, in_tmux, expected) in table {
+        assert_eq!(Marks::of(term, in_tmux), expected, "{term:?}");
+    }
 }
 
 #[test]

@@ -24,11 +24,16 @@ pub(crate) fn inline(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            c if is_unseen(c) => out.extend(c.escape_unicode()),
+            c if is_unseen(c) || is_odd_blank(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
     }
     out
+}
+
+/// What looks like the usual blank and is none.
+pub(super) fn is_odd_blank(c: char) -> bool {
+    c != ' ' && ((c.is_whitespace() && !is_unseen(c)) || c == '\u{2800}')
 }
 
 /// JSON as a terminal may see it: the same value, with the escapes of JSON. Outside of its texts there is nothing to escape.
@@ -69,6 +74,7 @@ mod tests {
     fn a_value_stays_on_its_line() {
         assert_eq!(inline("a\n  named by\tyou\r\x1b[A"), "a\\n  named by\\tyou\\r\\u{1b}[A");
         assert_eq!(inline("plain äöü 日本"), "plain äöü 日本");
+        assert_eq!(inline("a\u{a0}b\u{2800}\u{3000}\u{fe0f}"), "a\\u{a0}b\\u{2800}\\u{3000}\\u{fe0f}");
     }
 
     #[test]

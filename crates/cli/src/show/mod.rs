@@ -17,6 +17,7 @@ use crate::args::Color;
 use crate::edge::{Surroundings, tty};
 pub(crate) use escape::{escaped, inline};
 pub(crate) use problem::problem;
+pub(crate) use rows::columns;
 pub(crate) use theme::{Theme, Tone};
 pub(crate) use tree::tree;
 
@@ -41,17 +42,18 @@ impl Screen {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| surroundings.variable(name));
         let utf8 = locale.is_some_and(|locale| locale.to_uppercase().replace('-', "").contains("UTF8"));
         let dumb = surroundings.variable("TERM") == Some("dumb");
-        let plain = dumb || surroundings.variable("ACCESSIBLE").is_some();
+        let words = surroundings.variable("ACCESSIBLE").is_some_and(|set| !set.is_empty() && set != "0");
+        let plain = dumb || words;
         let stream = |terminal: bool| {
             let color = match color {
                 Color::Always => true,
                 Color::Never => false,
                 Color::Auto => terminal && !dumb,
             };
-            Stream { terminal, theme: Theme { color, symbols: terminal && utf8 && !plain } }
+            Stream { terminal, theme: Theme { color, symbols: terminal && utf8 && !plain, words } }
         };
         let told = surroundings.variable("COLUMNS").and_then(|columns| columns.parse().ok());
-        let width = told.or_else(|| tty::columns(io::stdout())).unwrap_or(tty::WIDTH);
+        let width = wide(told, tty::columns(io::stdout()));
         Self { json, width, out: stream(io::stdout().is_terminal()), err: stream(io::stderr().is_terminal()) }
     }
 
@@ -119,6 +121,15 @@ impl Screen {
     }
 }
 
+/// How wide to write. Nobody is told more than a terminal has: it would break our lines where its own edge is.
+fn wide(told: Option<usize>, real: Option<usize>) -> usize {
+    let told = told.filter(|columns| *columns > 0);
+    match (told, real) {
+        (Some(told), Some(real)) => told.min(real),
+        (told, real) => told.or(real).unwrap_or(tty::WIDTH),
+    }
+}
+
 /// The first `most` characters of a text on one line, escaped; a cut is shown.
 pub(crate) fn brief(text: &str, most: usize) -> String {
     let line = escaped(&text.replace(['\n', '\r', '\t'], " "));
@@ -145,5 +156,25 @@ pub(crate) fn span(time: std::time::Duration) -> String {
         seconds @ MINUTE..HOUR => format!("{} min", seconds / MINUTE),
         seconds @ HOUR..DAY => format!("{} h", seconds / HOUR),
         seconds => plural(seconds / DAY, "day", "days"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wide;
+
+    #[test]
+    fn nothing_is_written_wider_than_the_terminal_is() {
+        let table = [
+            (Some(500), Some(80), 80),
+            (Some(40), Some(80), 40),
+            (None, Some(80), 80),
+            (Some(100), None, 100),
+            (Some(0), None, 80),
+            (None, None, 80),
+        ];
+        for (told, real, expected) in table {
+            assert_eq!(wide(told, real), expected, "{told:?} {real:?}");
+        }
     }
 }

@@ -3,15 +3,37 @@
 
 use domain::is_unseen;
 
+use super::escape::is_odd_blank;
+
 /// Blanks in a row from which on a value could draw a line of its own where a terminal breaks it.
 const MANY_BLANKS: usize = 3;
 /// Shorter pieces are alike by chance.
 const SHORTEST: usize = 3;
 
+/// As [`odd`], for a passage of a text: it may have several lines, and be indented.
+pub(crate) fn odd_text(text: &str, known: &[&str]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let line = line.trim_start_matches([' ', '\t']);
+        found.extend(odd(&line.split([' ', '\t']).collect::<Vec<_>>().join(" "), known));
+    }
+    found.retain(|line| !line.contains("blanks in a row") && !line.starts_with(ENDS));
+    found.dedup();
+    found
+}
+
 /// Everything that is odd about a value; `known` are values that the owner has named. Each line is to be escaped.
 pub(crate) fn odd(value: &str, known: &[&str]) -> Vec<String> {
-    let checks =
-        [unseen(value), blanks(value), scripts(value), disguised(value), userinfo(value), encoded(value)];
+    let checks = [
+        unseen(value),
+        blanks(value),
+        scripts(value),
+        disguised(value),
+        signs(value),
+        backwards(value),
+        userinfo(value),
+        encoded(value),
+    ];
     checks.into_iter().flatten().chain(known.iter().filter_map(|known| twin(value, known))).collect()
 }
 
@@ -32,8 +54,10 @@ fn named(c: char) -> String {
 }
 
 fn is_blank(c: char) -> bool {
-    (c.is_whitespace() && !is_unseen(c)) || c == '\u{2800}'
+    c == ' ' || is_odd_blank(c)
 }
+
+const ENDS: &str = "it begins or ends with a blank";
 
 fn blanks(value: &str) -> Option<String> {
     let longest = value.split(|c| !is_blank(c)).map(|run| run.chars().count()).max().unwrap_or(0);
@@ -42,8 +66,10 @@ fn blanks(value: &str) -> Option<String> {
             "it has {longest} blanks in a row: what looks like a line of its own is part of it"
         ));
     }
-    let other = value.chars().find(|&c| is_blank(c) && c != ' ')?;
-    Some(format!("it has blanks that are not the usual one: {}", other.escape_unicode()))
+    if let Some(other) = value.chars().find(|&c| is_odd_blank(c)) {
+        return Some(format!("it has blanks that are not the usual one: {}", other.escape_unicode()));
+    }
+    (value.starts_with(' ') || value.ends_with(' ')).then(|| ENDS.to_owned())
 }
 
 /// The scripts whose letters pass for those of another.
@@ -57,6 +83,11 @@ enum Script {
     Cherokee,
     FullWidth,
     Mathematical,
+    Phonetic,
+    Numeral,
+    Rare,
+    Coptic,
+    Lisu,
 }
 
 impl Script {
@@ -73,6 +104,11 @@ impl Script {
             '\u{13a0}'..='\u{13ff}' | '\u{ab70}'..='\u{abbf}' => Self::Cherokee,
             '\u{ff01}'..='\u{ff5e}' => Self::FullWidth,
             '\u{2100}'..='\u{214f}' | '\u{1d400}'..='\u{1d7ff}' => Self::Mathematical,
+            '\u{250}'..='\u{2af}' | '\u{1d00}'..='\u{1dbf}' => Self::Phonetic,
+            '\u{2150}'..='\u{218f}' => Self::Numeral,
+            '\u{2c60}'..='\u{2c7f}' | '\u{a720}'..='\u{a7ff}' => Self::Rare,
+            '\u{2c80}'..='\u{2cff}' => Self::Coptic,
+            '\u{a4d0}'..='\u{a4ff}' => Self::Lisu,
             _ => return None,
         })
     }
@@ -87,6 +123,11 @@ impl Script {
             Self::Cherokee => "Cherokee",
             Self::FullWidth => "full-width",
             Self::Mathematical => "mathematical",
+            Self::Phonetic => "phonetic",
+            Self::Numeral => "numeral",
+            Self::Rare => "rare Latin",
+            Self::Coptic => "Coptic",
+            Self::Lisu => "Lisu",
         }
     }
 }
@@ -112,16 +153,36 @@ fn scripts(value: &str) -> Option<String> {
     })
 }
 
-/// A word of other letters that reads like one of ours.
+/// A word of other letters that reads like one of ours. A short one in a text of its own script is only a word of it.
 fn disguised(value: &str) -> Option<String> {
+    let at_home = |script: Option<Script>| {
+        script.is_some() && value.chars().any(|c| Script::of(c) == script && !plain(c).is_ascii())
+    };
     words(value).find_map(|word| {
         let read: String = word.chars().map(plain).collect();
         let other = word.chars().find(|c| !c.is_ascii())?;
-        let fooled = word.chars().count() >= SHORTEST && read.is_ascii() && scripts(word).is_none();
+        let long = word.chars().count() >= SHORTEST || !at_home(Script::of(other));
+        let fooled = long && read.is_ascii() && scripts(word).is_none();
         fooled.then(|| {
             format!("`{word}` reads like `{read}`, but has other letters: {}", other.escape_unicode())
         })
     })
+}
+
+/// A sign that reads like one of ours.
+fn signs(value: &str) -> Option<String> {
+    let other = value.chars().find(|c| !c.is_ascii() && !c.is_alphanumeric() && plain(*c).is_ascii())?;
+    Some(format!("`{other}` reads like `{}`, but is another sign: {}", plain(other), other.escape_unicode()))
+}
+
+fn backwards(value: &str) -> Option<String> {
+    let letter = |c: char| {
+        matches!(c,
+            '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}'
+            | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
+    };
+    let found = value.chars().any(|c| letter(c) && !is_unseen(c));
+    found.then(|| "it has letters written from right to left: the terminal may reorder it".to_owned())
 }
 
 fn userinfo(value: &str) -> Option<String> {
@@ -178,6 +239,15 @@ const fn alike(c: char) -> char {
 fn plain(c: char) -> char {
     if let full @ 0xff01..=0xff5e = c as u32 {
         return char::from_u32(full - 0xfee0).unwrap_or(c);
+    }
+    // The alphabet, over and over in other shapes; then the ten digits.
+    if let shaped @ 0x1d400..=0x1d6a3 = c as u32 {
+        let letter = (shaped - 0x1d400) % 52;
+        let base = if letter < 26 { 'A' as u32 } else { 'a' as u32 - 26 };
+        return char::from_u32(base + letter).unwrap_or(c);
+    }
+    if let shaped @ 0x1d7ce..=0x1d7ff = c as u32 {
+        return char::from_u32('0' as u32 + (shaped - 0x1d7ce) % 10).unwrap_or(c);
     }
     CONFUSABLE.iter().find(|(other, _)| *other == c).map_or(c, |(_, plain)| *plain)
 }
@@ -259,6 +329,94 @@ const CONFUSABLE: &[(char, char)] = &[
     ('\u{13da}', 'S'),
     ('\u{13df}', 'C'),
     ('\u{13e2}', 'P'),
+    // Lisu
+    ('\u{a4d0}', 'B'),
+    ('\u{a4d1}', 'P'),
+    ('\u{a4d2}', 'd'),
+    ('\u{a4d3}', 'D'),
+    ('\u{a4d4}', 'T'),
+    ('\u{a4d6}', 'G'),
+    ('\u{a4d7}', 'K'),
+    ('\u{a4d9}', 'J'),
+    ('\u{a4da}', 'C'),
+    ('\u{a4dc}', 'Z'),
+    ('\u{a4dd}', 'F'),
+    ('\u{a4df}', 'M'),
+    ('\u{a4e0}', 'N'),
+    ('\u{a4e1}', 'L'),
+    ('\u{a4e2}', 'S'),
+    ('\u{a4e3}', 'R'),
+    ('\u{a4e6}', 'V'),
+    ('\u{a4e7}', 'H'),
+    ('\u{a4ea}', 'W'),
+    ('\u{a4eb}', 'X'),
+    ('\u{a4ec}', 'Y'),
+    ('\u{a4ee}', 'A'),
+    ('\u{a4f0}', 'E'),
+    ('\u{a4f2}', 'I'),
+    ('\u{a4f3}', 'O'),
+    ('\u{a4f4}', 'U'),
+    // small capitals and other letters of phonetics
+    ('\u{262}', 'g'),
+    ('\u{274}', 'n'),
+    ('\u{280}', 'r'),
+    ('\u{28f}', 'y'),
+    ('\u{299}', 'b'),
+    ('\u{29c}', 'h'),
+    ('\u{29f}', 'l'),
+    ('\u{28b}', 'u'),
+    ('\u{269}', 'i'),
+    ('\u{1d00}', 'a'),
+    ('\u{1d04}', 'c'),
+    ('\u{1d05}', 'd'),
+    ('\u{1d07}', 'e'),
+    ('\u{1d0a}', 'j'),
+    ('\u{1d0b}', 'k'),
+    ('\u{1d0d}', 'm'),
+    ('\u{1d18}', 'p'),
+    ('\u{1d1b}', 't'),
+    ('\u{1d1c}', 'u'),
+    ('\u{1d20}', 'v'),
+    ('\u{1d21}', 'w'),
+    ('\u{1d22}', 'z'),
+    ('\u{1d29}', 'p'),
+    ('\u{a730}', 'f'),
+    ('\u{a731}', 's'),
+    ('\u{a7b3}', 'X'),
+    ('\u{2c60}', 'L'),
+    ('\u{2c67}', 'H'),
+    // Roman numerals
+    ('\u{2160}', 'I'),
+    ('\u{2164}', 'V'),
+    ('\u{2169}', 'X'),
+    ('\u{216c}', 'L'),
+    ('\u{216d}', 'C'),
+    ('\u{216e}', 'D'),
+    ('\u{216f}', 'M'),
+    ('\u{2170}', 'i'),
+    ('\u{2174}', 'v'),
+    ('\u{2179}', 'x'),
+    ('\u{217c}', 'l'),
+    ('\u{217d}', 'c'),
+    ('\u{217e}', 'd'),
+    ('\u{217f}', 'm'),
+    // Coptic
+    ('\u{2c82}', 'B'),
+    ('\u{2c8e}', 'H'),
+    ('\u{2c92}', 'I'),
+    ('\u{2c94}', 'K'),
+    ('\u{2c98}', 'M'),
+    ('\u{2c9a}', 'N'),
+    ('\u{2c9e}', 'O'),
+    ('\u{2c9f}', 'o'),
+    ('\u{2ca2}', 'P'),
+    ('\u{2ca3}', 'p'),
+    ('\u{2ca4}', 'C'),
+    ('\u{2ca5}', 'c'),
+    ('\u{2ca6}', 'T'),
+    ('\u{2ca8}', 'Y'),
+    ('\u{2cac}', 'X'),
+    ('\u{2cad}', 'x'),
     // Latin beyond a to z, and signs
     ('\u{131}', 'i'),
     ('\u{237}', 'j'),
@@ -279,11 +437,33 @@ const CONFUSABLE: &[(char, char)] = &[
     ('\u{a789}', ':'),
     ('\u{fe55}', ':'),
     ('\u{fe6b}', '@'),
+    ('\u{2014}', '-'),
+    ('\u{2015}', '-'),
+    ('\u{fe58}', '-'),
+    ('\u{fe63}', '-'),
+    ('\u{2043}', '-'),
+    ('\u{2d7}', '-'),
+    ('\u{29f8}', '/'),
+    ('\u{2571}', '/'),
+    ('\u{338}', '/'),
+    ('\u{29f5}', '\\'),
+    ('\u{2216}', '\\'),
+    ('\u{fe68}', '\\'),
+    ('\u{2a74}', ':'),
+    ('\u{fe52}', '.'),
+    ('\u{ff61}', '.'),
+    ('\u{2e33}', '.'),
+    ('\u{201a}', ','),
+    ('\u{2032}', '\''),
+    ('\u{1c3}', '!'),
+    ('\u{2223}', '|'),
+    ('\u{2758}', '|'),
+    ('\u{223c}', '~'),
 ];
 
 #[cfg(test)]
 mod tests {
-    use super::odd;
+    use super::{odd, odd_text};
 
     #[test]
     fn what_is_as_it_looks_is_not_odd() {
@@ -298,6 +478,7 @@ mod tests {
             "Ελληνικά.txt",
             "ls -la /tmp",
             "🦀.rs",
+            "отчёт о работе с людьми.txt",
         ];
         for value in table {
             assert_eq!(odd(value, &[]), [""; 0], "{value}");
@@ -323,6 +504,19 @@ mod tests {
             ("https://good.example@evil.example/x", "it leads to `evil.example`"),
             ("https://a:b@c@evil.example", "it leads to `evil.example`"),
             ("https://good.example\\@evil.example", "it leads to `evil.example`"),
+            ("\u{430}.txt", "reads like `a`, but has other letters: \\u{430}"),
+            ("reports\u{2215}a.txt", "reads like `/`, but is another sign: \\u{2215}"),
+            ("a \u{2013} b", "reads like `-`, but is another sign: \\u{2013}"),
+            ("goog\u{217c}e.com", "mixes Latin and numeral letters: \\u{217c}"),
+            ("o\u{1d04}tober", "mixes Latin and phonetic letters: \\u{1d04}"),
+            ("\u{a4d1}ay", "mixes Lisu and Latin letters: \\u{a4d1}"),
+            ("\u{2c9f}pen", "mixes Coptic and Latin letters: \\u{2c9f}"),
+            ("\u{a731}ay", "mixes rare Latin and Latin letters: \\u{a731}"),
+            ("\u{1d429}\u{1d41a}\u{1d432}", "reads like `pay`, but has other letters: \\u{1d429}"),
+            ("\u{5d0}\u{5d1}.txt", "letters written from right to left"),
+            ("a\u{627}b", "letters written from right to left"),
+            ("notes.txt ", "it begins or ends with a blank"),
+            ("sun\u{2600}\u{fe0f}", "nobody sees: \\u{fe0f}"),
             ("mail@xn--pypal-4ve.com", "`xn--pypal-4ve` stands for a name"),
             ("https://XN--pypal-4ve.com", "`XN--pypal-4ve` stands for a name"),
         ];
@@ -350,5 +544,12 @@ mod tests {
         for (value, known) in [("notes.txt", "notes.txt"), ("a.txt", "b.txt"), ("x/notes", "y/notes")] {
             assert_eq!(odd(value, &[known]), [""; 0], "{value}");
         }
+    }
+
+    #[test]
+    fn a_passage_may_have_lines_and_be_indented() {
+        assert_eq!(odd_text("fn main() {\n\tlet a = 1;\n        go();   \n}\n", &[]), [""; 0]);
+        let found = odd_text("fine\n  p\u{430}y()", &[]);
+        assert_eq!(found, ["`p\u{430}y` mixes Latin and Cyrillic letters: \\u{430}"]);
     }
 }

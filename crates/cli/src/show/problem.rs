@@ -1,22 +1,28 @@
 //! An error as it is printed: what, tried, safe, do.
 
-use runtime::Problem;
+use runtime::{Code, Problem};
 
-use super::{Screen, Tone, escaped};
+use super::{Screen, Tone, inline};
 
 /// The lines for standard error.
 pub(crate) fn problem(screen: &Screen, problem: &Problem) -> String {
     let head = screen.note_tinted(&format!("error {}", problem.code), Tone::Bad);
-    let mut text = format!("{head}: {}", escaped(&problem.what));
+    // Mistakes in the settings are lines of ours, each with its place; what else ends a line came from outside.
+    let lines: Vec<&str> = match problem.code {
+        Code::SETTINGS => problem.what.split('\n').collect(),
+        _ => vec![&problem.what],
+    };
+    let lines: Vec<String> = lines.into_iter().map(inline).collect();
+    let mut text = format!("{head}: {}", lines.join("\n"));
     let mut row = |label: &str, value: &str| text.push_str(&format!("\n  {label:<8} {value}"));
     if let Some(tried) = &problem.tried {
-        row("tried", &escaped(tried));
+        row("tried", &inline(tried));
     }
     if let Some(safe) = &problem.safe {
-        row("safe", &escaped(safe));
+        row("safe", &inline(safe));
     }
     for (i, command) in problem.remedy.iter().enumerate() {
-        row(if i == 0 { "do" } else { "or" }, &screen.note_tinted(&escaped(command), Tone::Command));
+        row(if i == 0 { "do" } else { "or" }, &screen.note_tinted(&inline(command), Tone::Command));
     }
     let explains = format!("regent explain {}", problem.code);
     if !problem.remedy.contains(&explains) {

@@ -2,7 +2,7 @@
 //! begin, and a text that knows its width could write a line of ours there.
 
 /// Narrower than this is not worth an indentation.
-const LEAST: usize = 16;
+const LEAST: usize = 4;
 
 /// Columns that a text takes, rather one too many: what may be drawn wide counts as wide.
 pub(crate) fn columns(text: &str) -> usize {
@@ -41,9 +41,52 @@ pub(crate) fn rows(text: &str, room: usize) -> Vec<String> {
     rows
 }
 
+/// Rows of at most `room` columns that give the text back when they are put together, to the last blank. A row ends with
+/// a blank only if it is one row of blanks; then the last one is written as an escape, so that it is seen.
+pub(crate) fn pieces(text: &str, room: usize) -> Vec<String> {
+    let room = room.max(columns(BLANK));
+    let (mut rows, mut row, mut taken) = (Vec::new(), String::new(), 0);
+    for c in text.chars() {
+        if taken + wide(c) > room {
+            row = broken(&mut rows, &row, room);
+            taken = columns(&row);
+        }
+        row.push(c);
+        taken += wide(c);
+    }
+    while row.ends_with(' ') && taken + columns(BLANK) - 1 > room {
+        row = broken(&mut rows, &row, room);
+        taken = columns(&row);
+    }
+    if !row.is_empty() || rows.is_empty() {
+        rows.push(with_end(&row));
+    }
+    rows
+}
+
+/// Takes as much of a row as can end one; the blanks at its end go on.
+fn broken(rows: &mut Vec<String>, row: &str, room: usize) -> String {
+    let text = row.trim_end_matches(' ');
+    if !text.is_empty() {
+        rows.push(text.to_owned());
+        return row.split_at(text.len()).1.to_owned();
+    }
+    let shown = row.len().min(room + 1 - columns(BLANK));
+    rows.push(with_end(&" ".repeat(shown)));
+    " ".repeat(row.len() - shown)
+}
+
+/// A blank that stands where nobody would see it.
+const BLANK: &str = "\\u{20}";
+
+/// A text whose last character is seen: a blank at its end is written as an escape.
+pub(crate) fn with_end(text: &str) -> String {
+    text.strip_suffix(' ').map_or_else(|| text.to_owned(), |rest| format!("{rest}{BLANK}"))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{columns, rows};
+    use super::{columns, pieces, rows};
 
     #[test]
     fn rows_fit_and_nothing_is_lost() {
@@ -59,6 +102,23 @@ mod tests {
             assert!(rows.iter().all(|row| columns(row) <= 16), "{rows:?}");
             let kept: String = rows.concat().split(' ').collect();
             assert_eq!(kept, text.split(' ').collect::<String>());
+        }
+    }
+
+    #[test]
+    fn pieces_are_the_text() {
+        assert_eq!(pieces("", 20), [""]);
+        assert_eq!(pieces("short ", 20), ["short\\u{20}"]);
+        assert_eq!(pieces("sixteen columns: and more", 16), ["sixteen columns:", " and more"]);
+        assert_eq!(pieces("sixteen column:  and more", 16), ["sixteen column:", "  and more"]);
+        assert_eq!(pieces("sixteen columns  ", 16), ["sixteen columns", " \\u{20}"]);
+        for text in ["x".repeat(1_000), " ".repeat(1_000), "x  ".repeat(300), "日 本".repeat(300)] {
+            for room in [1, 6, 7, 16, 74] {
+                let rows = pieces(&text, room);
+                assert!(rows.iter().all(|row| columns(row) <= room.max(6)), "{rows:?}");
+                assert!(rows.iter().all(|row| !row.ends_with(' ')), "{rows:?}");
+                assert_eq!(rows.concat().replace("\\u{20}", " "), text, "{room}");
+            }
         }
     }
 }

@@ -6,6 +6,8 @@ pub(crate) struct Theme {
     pub(crate) color: bool,
     /// Symbols where the terminal can show them, words elsewhere.
     pub(crate) symbols: bool,
+    /// Words even for what everybody can show: whoever listens hears no `?`.
+    pub(crate) words: bool,
 }
 
 /// The few meanings that have a colour; each has a word or a symbol too.
@@ -37,6 +39,16 @@ impl Theme {
     /// A symbol where it can be shown, the word elsewhere.
     pub(crate) const fn mark(self, symbol: &'static str, word: &'static str) -> &'static str {
         if self.symbols { symbol } else { word }
+    }
+
+    /// It waits for a person.
+    pub(crate) fn question(self) -> String {
+        self.tinted(if self.words { "question" } else { "?" }, Tone::Waiting)
+    }
+
+    /// It should be read twice.
+    pub(crate) fn attention(self) -> String {
+        self.tinted(if self.words { "attention:" } else { "!" }, Tone::Attention)
     }
 
     pub(crate) fn tinted(self, text: &str, tone: Tone) -> String {

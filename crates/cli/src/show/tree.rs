@@ -2,16 +2,16 @@
 
 use runtime::app::{Branch, Why};
 
-use super::{Screen, Tone, escaped};
+use super::{Screen, Tone, inline};
 
 /// Column in which texts begin, for labels up to eleven letters.
 const LABEL: usize = 12;
 
 pub(crate) fn tree(screen: &Screen, why: &Why, short: &str) -> String {
-    let mut lines = vec![format!("{}   {}", escaped(&why.headline), screen.tinted(short, Tone::Command))];
+    let mut lines = vec![format!("{}   {}", inline(&why.headline), screen.tinted(short, Tone::Command))];
     grow(screen, &why.because, "", &mut lines);
     let tone = if why.proof.consistent { Tone::Good } else { Tone::Bad };
-    lines.push(format!("proof: {}", screen.tinted(&why.proof.text, tone)));
+    lines.push(format!("proof: {}", screen.tinted(&inline(&why.proof.text), tone)));
     lines.join("\n")
 }
 
@@ -26,7 +26,7 @@ fn grow(screen: &Screen, branches: &[Branch], indent: &str, lines: &mut Vec<Stri
         } else {
             format!("   {}", screen.tinted(&branch.short, Tone::Command))
         };
-        lines.push(format!("{indent}{joint}{label} {}{id}", escaped(&branch.text)).trim_end().to_owned());
+        lines.push(format!("{indent}{joint}{label} {}{id}", inline(&branch.text)).trim_end().to_owned());
         let blank = " ".repeat(joint.chars().count());
         let deeper = format!("{indent}{}", if is_last { &blank } else { down });
         grow(screen, &branch.because, &deeper, lines);

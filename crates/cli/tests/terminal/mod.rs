@@ -97,19 +97,6 @@ impl Terminal {
         kill(self.pid(), signal).expect("signal");
     }
 
-    /// Waits until the program is in this state: `T` if it is stopped.
-    pub(crate) fn is_in_state(&self, state: &str) {
-        let since = Instant::now();
-        loop {
-            let text = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).expect("a process");
-            if text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(state)) {
-                return;
-            }
-            assert!(since.elapsed() < LIMIT, "it is not in state {state}: {text}\n{}", self.text());
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
     /// Waits for the end: the exit code, and everything that was shown.
     pub(crate) fn ends(mut self) -> (Option<i32>, String) {
         let since = Instant::now();

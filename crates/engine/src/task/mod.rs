@@ -24,6 +24,8 @@ pub use step::{Effect, Input, Message, NewReason, Opening, Role, Ruling, Step, U
 /// The tool that hands the answer back to whoever asked.
 pub const DELIVER: &str = "deliver";
 
+/// How an attempt is told that the owner does not want its call; a reason may follow.
+pub const SAID_NO: &str = "the owner said no";
 const AFTER_NO: &str = "something else, or the same with a better reason";
 const AFTER_SILENCE: &str = "ask again, if it is still wanted";
 
@@ -288,8 +290,8 @@ impl Task {
                 self.allowed.insert(new, approval);
                 return;
             }
-            Answer::Rejected { reason } if reason.is_empty() => ("the owner said no".to_owned(), AFTER_NO),
-            Answer::Rejected { reason } => (format!("the owner said no: {reason}"), AFTER_NO),
+            Answer::Rejected { reason } if reason.is_empty() => (SAID_NO.to_owned(), AFTER_NO),
+            Answer::Rejected { reason } => (format!("{SAID_NO}: {reason}"), AFTER_NO),
             Answer::Expired => {
                 ("nobody answered in time; that is neither yes nor no".to_owned(), AFTER_SILENCE)
             }

@@ -39,6 +39,8 @@ use crate::pipeline::{Desk, Driven, approve};
 use crate::problem::Problem;
 use crate::settings::Settings;
 
+pub use engine::task::SAID_NO;
+
 pub use approvals::{Act, ApprovalView, CodeView, Coverage};
 pub use audit::{Anchored, AuditLine, AuditReport, Check, StreamReport};
 pub use bus::bus_events;

@@ -22,6 +22,8 @@ pub struct Report {
     pub waiting: Vec<super::ApprovalView>,
     /// Whether anything was left to do.
     pub worked: bool,
+    /// How many of its calls `regent undo` could take back.
+    pub can_undo: usize,
     #[serde(skip)]
     pub elapsed: Duration,
 }

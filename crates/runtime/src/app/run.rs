@@ -13,7 +13,7 @@ use domain::limits::REQUEST_BYTES;
 use domain::source::{Source, Text};
 use domain::task::Status;
 use engine::task::Opening;
-use ledger::records::Event;
+use ledger::records::{CallStatus, Event};
 use ledger::{CommitError, Ledger, Refusal};
 use llm::{Direct, Provider};
 use policy::admit::{Effect, MAIN};
@@ -300,7 +300,11 @@ impl App {
         let task = pipeline::task_of(event);
         let Ended { status, result, worked } = ended;
         let waiting = if status == Status::Waiting { self.questions_of(task).await? } else { Vec::new() };
+        let calls = if status.is_over() { self.ledger().await?.calls_of(task).await? } else { Vec::new() };
+        let changed =
+            calls.iter().filter(|call| call.status == CallStatus::Finished && call.change.is_some());
         Ok(Report {
+            can_undo: changed.count(),
             task,
             short: self.short(task).await?,
             event: event.id,

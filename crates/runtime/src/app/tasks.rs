@@ -1,11 +1,14 @@
 //! What ran, what waits.
 
+use domain::event::CLI;
 use domain::task::{FinalResult, Status};
 use domain::{Time, id::TaskId};
 use engine::task::Step;
 use ledger::Found;
 use ledger::records::{AgentTask, CallStatus, TaskStep, ToolCall};
+use llm::{DirectCall, DirectCalls};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::App;
 use crate::pipeline;
@@ -23,6 +26,9 @@ pub struct TaskLine {
     pub steps: u64,
     /// The request, word for word; nothing if it was erased.
     pub request: Option<String>,
+    /// The same as a person says it: a call by their own hand is not written as JSON.
+    #[serde(skip)]
+    pub said: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -121,13 +127,24 @@ impl App {
     pub(super) async fn task_line(&self, task: AgentTask) -> Result<TaskLine, Problem> {
         let ledger = self.ledger().await?;
         let event = ledger.event(task.payload).await?;
-        let request = match event {
-            Some(event) => ledger.text(&event.body).await?,
-            None => None,
+        let (request, own) = match event {
+            Some(event) => (ledger.text(&event.body).await?, event.adapter == CLI),
+            None => (None, false),
         };
+        let said = request.as_deref().map(|text| if own { said(text) } else { text.to_owned() });
         let short = self.short(task.task_id).await?;
         let AgentTask { task_id, status, task_class, created_at, completed_at, steps, .. } = task;
-        Ok(TaskLine { task: task_id, short, status, task_class, created_at, completed_at, steps, request })
+        Ok(TaskLine {
+            task: task_id,
+            short,
+            status,
+            task_class,
+            created_at,
+            completed_at,
+            steps,
+            request,
+            said,
+        })
     }
 
     async fn call_line(&self, call: ToolCall) -> Result<CallLine, Problem> {
@@ -140,6 +157,17 @@ impl App {
             duration_ms: call.duration_ms,
         })
     }
+}
+
+/// What the owner asked for, as they typed it: `delete_file path=old.txt` for a call, its intent for several.
+pub(in crate::app) fn said(request: &str) -> String {
+    if let Ok(DirectCall { tool, args, .. }) = serde_json::from_str(request) {
+        let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let args = args.as_object().into_iter().flatten();
+        let args: String = args.map(|(name, value)| format!(" {name}={}", shown(value))).collect();
+        return format!("{tool}{args}");
+    }
+    serde_json::from_str(request).map_or_else(|_| request.to_owned(), |calls: DirectCalls| calls.intent)
 }
 
 /// A journal that was erased is nothing, and no error.

@@ -144,7 +144,7 @@ fn looking_says_what_would_change_and_changes_nothing() {
         assert_eq!(looked.content, there.then(|| b"one\nold\n".to_vec()), "{tool:?}");
         assert_eq!(looked.modified, there.then(|| time(CHANGED)), "{tool:?}");
         let shown = there && !matches!(tool, Tool::Delete);
-        assert_eq!(looked.diff.is_some_and(|diff| diff.contains("-old\n")), shown, "{tool:?}");
+        assert_eq!(looked.diff.is_some_and(|diff| diff.text.contains("-old\n")), shown, "{tool:?}");
         assert_eq!((tree.names("."), tree.names("a")), (vec!["a".to_owned()], vec!["f.txt".to_owned()]));
     }
 }

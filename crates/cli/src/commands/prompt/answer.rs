@@ -10,6 +10,8 @@ pub(super) struct Asked<'a> {
     /// What has to be typed to say yes.
     pub(super) typed: Option<&'a str>,
     pub(super) offered: bool,
+    /// Whether a letter is not enough: it could have been pasted, and nobody would know.
+    pub(super) whole: bool,
 }
 
 /// Indices into the list that is shown.
@@ -31,6 +33,7 @@ pub(super) fn read(line: &str, asked: Asked<'_>) -> Result<Said, String> {
     let text = line.trim();
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let rest = rest.trim();
+    let granted = if asked.whole { "yes" } else { "" };
     match (word, asked.typed) {
         ("", _) => Err("nothing is decided by an empty line".into()),
         ("n" | "no", _) => no(rest, asked),
@@ -39,12 +42,19 @@ pub(super) fn read(line: &str, asked: Asked<'_>) -> Result<Said, String> {
         ("d", _) if rest.is_empty() => Ok(Said::Why),
         ("l", _) if rest.is_empty() => Ok(Said::Later),
         (_, Some(expected)) => typed(line, expected),
+        ("y", None) if asked.whole => Err("type the whole word: yes".into()),
         ("y" | "yes", None) => yes(Lasting::Once, rest, asked),
-        ("g", None) if asked.offered && rest.is_empty() => yes(Lasting::Day, "", asked),
-        ("ga", None) if asked.offered && rest.is_empty() => yes(Lasting::Always, "", asked),
+        ("g", None) if asked.offered && rest == granted => yes(Lasting::Day, "", asked),
+        ("ga", None) if asked.offered && rest == granted => yes(Lasting::Always, "", asked),
+        ("g" | "ga", None) if asked.offered && rest.is_empty() => Err(format!("type {word} yes")),
         ("g" | "ga", None) if !asked.offered => Err("no grant is offered here".into()),
         _ => Err("that is no answer".into()),
     }
+}
+
+/// Whether it is a plain yes to one question.
+pub(super) fn is_yes(line: &str, asked: Asked<'_>) -> bool {
+    line.trim() == "yes" || (line.trim() == "y" && !asked.whole)
 }
 
 /// `=` before it says that it is a value, where the value is also a word that means something here.
@@ -113,10 +123,13 @@ fn leading_numbers(text: &str, asked: Asked<'_>) -> Result<(Which, String), Stri
 mod tests {
     use super::{Asked, Lasting, Said, read};
 
-    const ONE: Asked<'_> = Asked { count: 1, typed: None, offered: false };
-    const OFFERED: Asked<'_> = Asked { count: 1, typed: None, offered: true };
-    const THREE: Asked<'_> = Asked { count: 3, typed: None, offered: true };
-    const TYPED: Asked<'_> = Asked { count: 1, typed: Some("aurora.example"), offered: false };
+    const ONE: Asked<'_> = Asked { count: 1, typed: None, offered: false, whole: false };
+    const OFFERED: Asked<'_> = Asked { count: 1, typed: None, offered: true, whole: false };
+    const THREE: Asked<'_> = Asked { count: 3, typed: None, offered: true, whole: false };
+    const TYPED: Asked<'_> = Asked { count: 1, typed: Some("aurora.example"), offered: false, whole: false };
+
+    /// A terminal that does not tell what is pasted.
+    const WHOLE: Asked<'_> = Asked { whole: true, ..THREE };
 
     fn yes(which: &[usize], lasting: Lasting) -> Said {
         Said::Yes { which: which.to_vec(), lasting, typed: None }
@@ -147,6 +160,11 @@ mod tests {
             (THREE, "n 2 not that one", no(&[1], "not that one")),
             (THREE, "n none of them", no(&[0, 1, 2], "none of them")),
             (THREE, "e 2", Said::Edit(1)),
+            (WHOLE, "yes", yes(&[0, 1, 2], Lasting::Once)),
+            (WHOLE, "yes 1 3", yes(&[0, 2], Lasting::Once)),
+            (WHOLE, "g yes", yes(&[0, 1, 2], Lasting::Day)),
+            (WHOLE, "ga  yes", yes(&[0, 1, 2], Lasting::Always)),
+            (WHOLE, "n", no(&[0, 1, 2], "")),
             (TYPED, "aurora.example", typed.clone()),
             (TYPED, " =aurora.example ", typed),
             (TYPED, "n", no(&[0], "")),
@@ -178,6 +196,11 @@ mod tests {
             (THREE, "y 1 and 3"),
             (THREE, "e"),
             (THREE, "e 1 2"),
+            (WHOLE, "y"),
+            (WHOLE, "y 1"),
+            (WHOLE, "g"),
+            (WHOLE, "ga"),
+            (OFFERED, "g yes"),
             (TYPED, "y"),
             (TYPED, "yes"),
             (TYPED, "g"),

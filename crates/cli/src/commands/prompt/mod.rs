@@ -10,6 +10,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use broker::question::Question;
 use domain::Time;
 use domain::approval::{Lasting, Status};
 use domain::id::ApprovalId;
@@ -21,8 +22,8 @@ use serde_json::Value;
 use self::answer::{Asked, Said};
 use crate::edge::Seat;
 use crate::edge::tty::{Heard, Tty};
-use crate::show::approval::{Fold, Look, block, offered, outcome, to_type};
-use crate::show::{Theme, Tone, inline};
+use crate::show::approval::{Fold, Look, block, instead, offered, outcome, to_type};
+use crate::show::{Theme, Tone, columns, inline};
 
 /// Where questions lie, and where answers go.
 pub(super) trait Desk {
@@ -42,17 +43,29 @@ pub(super) trait Terminal {
     fn say(&self, line: &str);
     fn ring(&self);
     fn width(&self) -> usize;
+    /// Until whoever is asked would see it.
+    async fn until_ours(&self);
+    /// Whether what is pasted is sure to be told apart from what is typed.
+    fn tells_pasted(&self) -> bool;
     /// One line, typed from now on.
     async fn ask(&self, prompt: &str) -> Heard;
 }
 
 impl Terminal for Tty {
     fn say(&self, line: &str) {
-        self.write(&format!("{}\n", line.trim_end()));
+        self.write_if_ours(&format!("{}\n", line.trim_end()));
     }
 
     fn ring(&self) {
-        self.write("\x07");
+        self.write_if_ours("\x07");
+    }
+
+    async fn until_ours(&self) {
+        Self::until_ours(self).await;
+    }
+
+    fn tells_pasted(&self) -> bool {
+        Self::tells_pasted(self)
     }
 
     fn width(&self) -> usize {
@@ -118,34 +131,53 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
                 *view = whole;
             }
         }
+        tokio::select! {
+            biased;
+            () = self.terminal.until_ours() => {}
+            _ = self.disturbed(&group) => return,
+        }
         self.terminal.ring();
         self.show(&group, Fold::Folded("v shows all"));
         loop {
-            self.terminal.say(&self.choices(&group));
-            let prompt = self.prompt(&group);
-            let heard = tokio::select! {
-                biased; // an answer that came first counts first
-                heard = self.terminal.ask(&prompt) => Ok(heard),
-                why = self.disturbed(&group) => Err(why),
-            };
-            let next = match heard {
-                Ok(Heard::Line(line)) => self.answered(&group, &line).await,
-                Ok(Heard::Pasted) => {
-                    self.terminal.say("what is pasted is no answer; press Enter, then type it");
-                    Next::Again
-                }
-                Ok(Heard::End) | Err(Disturbed::Left) => {
-                    self.terminal.say("no answer: it stays open, and the task waits");
-                    self.seat.leave();
-                    Next::Closed
-                }
-                Err(Disturbed::Gone) => {
-                    self.tell_how_they_ended(&group).await;
-                    Next::Closed
-                }
+            self.choices(&group).iter().for_each(|row| self.terminal.say(row));
+            let next = match self.line(&group, &self.prompt(&group)).await {
+                Ok(line) => self.answered(&group, &line).await,
+                Err(next) => next,
             };
             if next == Next::Closed {
                 return;
+            }
+        }
+    }
+
+    /// One line about these questions; if there is none, that is said, and nothing was decided.
+    async fn line(&self, group: &[ApprovalView], prompt: &str) -> Result<String, Next> {
+        let heard = tokio::select! {
+            biased; // an answer that came first counts first
+            heard = self.terminal.ask(prompt) => Ok(heard),
+            why = self.disturbed(group) => Err(why),
+        };
+        match heard {
+            Ok(Heard::Line(line)) => Ok(line),
+            Ok(Heard::Pasted) => {
+                self.terminal.say("what is pasted is no answer; press Enter, then type it");
+                Err(Next::Again)
+            }
+            Ok(Heard::TooLong) => {
+                let id = group.first().map_or("", |view| view.short.as_str());
+                let command = format!("regent approvals modify {id} --args JSON");
+                let command = self.theme.tinted(&command, Tone::Command);
+                self.terminal.say(&format!("too long for a line on a terminal; to change it: {command}"));
+                Err(Next::Again)
+            }
+            Ok(Heard::End) | Err(Disturbed::Left) => {
+                self.terminal.say("no answer: it stays open, and the task waits");
+                self.seat.leave();
+                Err(Next::Closed)
+            }
+            Err(Disturbed::Gone) => {
+                self.tell_how_they_ended(group).await;
+                Err(Next::Closed)
             }
         }
     }
@@ -187,7 +219,7 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
     }
 
     async fn answered(&mut self, group: &[ApprovalView], line: &str) -> Next {
-        let said = match answer::read(line, asked(group)) {
+        let said = match answer::read(line, self.asked(group)) {
             Ok(said) => said,
             Err(hint) => {
                 self.terminal.say(&hint);
@@ -254,55 +286,60 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
         }
     }
 
-    /// One argument, typed anew. What else has to be typed to say yes still has to be.
+    /// One argument, typed anew. It is shown what the call would be then, and asked again; what else has to be typed to
+    /// say yes still has to be.
     async fn edit(&self, view: &ApprovalView) -> Next {
         let Some(question) = &view.question else { return Next::Again };
-        let Some(pair) = self.line(&format!("{} name=value> ", view.short)).await else { return Next::Again };
-        let args = match self.desk.changed(view, &pair).await {
-            Ok(args) => args,
-            Err(problem) => {
-                self.terminal.say(&inline(&problem.what));
-                return Next::Again;
-            }
-        };
-        let (name, value) = pair.split_once('=').unwrap_or_default();
-        let typed = match &question.typed {
-            None => None,
-            // Whoever has typed the value itself has read it.
-            Some(typed) if typed.sink == name.trim() => Some(value.to_owned()),
-            Some(typed) => {
-                self.terminal.say(&format!("and {}", to_type(question, typed)));
-                match self.line(&format!("{}> ", view.short)).await {
-                    Some(line) if line.trim() == typed.expected => Some(typed.expected.clone()),
-                    _ => {
-                        self.terminal.say("that is not it: nothing was decided");
-                        return Next::Again;
-                    }
+        match self.edited(view, question).await {
+            Ok(act) => {
+                if self.resolve(view, act).await {
+                    Next::Closed
+                } else {
+                    Next::Again
                 }
             }
+            Err(next) => next,
+        }
+    }
+
+    async fn edited(&self, view: &ApprovalView, question: &Question) -> Result<Act, Next> {
+        let group = std::slice::from_ref(view);
+        let pair = self.line(group, &format!("{} name=value> ", view.short)).await?;
+        if pair.trim().is_empty() {
+            return Err(self.undecided("nothing was changed, and nothing was decided"));
+        }
+        let args =
+            self.desk.changed(view, &pair).await.map_err(|problem| self.undecided(&inline(&problem.what)))?;
+        self.terminal.say("this is what it would be:");
+        instead(question, &args, &self.look(Fold::Whole)).iter().for_each(|line| self.terminal.say(line));
+        let (name, value) = pair.split_once('=').unwrap_or_default();
+        let typed = match &question.typed {
+            Some(typed) if typed.sink != name.trim() => {
+                self.terminal.say(&format!("to say yes, {}", to_type(question, typed)));
+                let line = self.line(group, &format!("{}> ", view.short)).await?;
+                if line.trim() != typed.expected {
+                    return Err(self.undecided("that is not it: nothing was decided"));
+                }
+                Some(typed.expected.clone())
+            }
+            typed => {
+                let asked = Asked { typed: None, ..self.asked(group) };
+                let yes = self.theme.tinted(if asked.whole { "yes" } else { "y" }, Tone::Command);
+                self.terminal.say(&format!("{yes} this once, as changed   anything else decides nothing"));
+                let line = self.line(group, &format!("{} as changed> ", view.short)).await?;
+                if !answer::is_yes(&line, asked) {
+                    return Err(self.undecided("nothing was decided"));
+                }
+                // Whoever has typed the value itself has read it.
+                typed.as_ref().map(|_| value.to_owned())
+            }
         };
-        if self.resolve(view, Act::Modify { args, typed }).await { Next::Closed } else { Next::Again }
+        Ok(Act::Modify { args, typed })
     }
 
-    /// A line that goes with an answer; nothing if there is none, and then nothing was decided.
-    async fn line(&self, prompt: &str) -> Option<String> {
-        tokio::select! {
-            biased;
-            heard = self.terminal.ask(prompt) => match heard {
-                Heard::Line(line) if !line.trim().is_empty() => return Some(line),
-                Heard::Line(_) => {}
-                Heard::Pasted => self.terminal.say("what is pasted is no answer; press Enter, then type it"),
-                Heard::End => self.seat.leave(),
-            },
-            () = self.until_left() => {}
-        }
-        None
-    }
-
-    async fn until_left(&self) {
-        while !self.seat.has_left() && !self.seat.is_closed() {
-            self.seat.pause().await;
-        }
+    fn undecided(&self, why: &str) -> Next {
+        self.terminal.say(why);
+        Next::Again
     }
 
     fn look(&self, fold: Fold) -> Look<'_> {
@@ -336,24 +373,60 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
     }
 
     /// What can be typed.
-    fn choices(&self, group: &[ApprovalView]) -> String {
-        let asked = asked(group);
+    fn choices(&self, group: &[ApprovalView]) -> Vec<String> {
+        let asked = self.asked(group);
         let typed = group.first().and_then(|view| view.question.as_ref()).and_then(|question| {
             question.typed.as_ref().map(|typed| format!("to say yes, {}", to_type(question, typed)))
         });
-        let key = |key: &str, what: &str| format!("{} {what}", self.theme.tinted(key, Tone::Command));
+        let key = |key: &str, what: &str| (key.to_owned(), what.to_owned());
+        let yes = if asked.whole { "yes" } else { "y" };
         let mut choices = match (typed, asked.count) {
-            (Some(typed), _) => vec![typed],
-            (None, 1) => vec![key("y", "this once")],
-            (None, _) => vec![key("y", "all, this once"), key("y 1 2", "some")],
+            (Some(typed), _) => vec![(String::new(), typed)],
+            (None, 1) => vec![key(yes, "this once")],
+            (None, _) => vec![key(yes, "all, this once"), key(&format!("{yes} 1 2"), "some")],
         };
-        choices.push(if asked.count == 1 { key("n", "no") } else { key("n 2", "no, with a reason") });
+        choices.push(if asked.count == 1 {
+            key("n", "no (n because ... says why)")
+        } else {
+            key("n 2", "no, with a reason")
+        });
         if asked.offered {
-            choices.push(key("ga", "as g, until revoked"));
+            let again = if asked.whole { ("g yes", "ga yes") } else { ("g", "ga") };
+            choices.extend([key(again.0, "not again for 24 h"), key(again.1, "not until revoked")]);
         }
         choices.push(if asked.count == 1 { key("e", "change") } else { key("e 2", "change") });
         choices.extend([key("v", "view"), key("d", "why"), key("l", "later")]);
-        choices.join("   ")
+        self.beside(&choices)
+    }
+
+    /// As many in a row as fit: whatever the terminal breaks looks like something else.
+    fn beside(&self, choices: &[(String, String)]) -> Vec<String> {
+        const GAP: usize = 3;
+        let (mut rows, mut taken): (Vec<String>, usize) = (Vec::new(), 0);
+        for (key, what) in choices {
+            let text = format!("{} {what}", self.theme.tinted(key, Tone::Command));
+            let text = if key.is_empty() { what.clone() } else { text };
+            let wide = columns(key) + 1 + columns(what);
+            match rows.last_mut().filter(|_| taken + GAP + wide <= self.terminal.width()) {
+                Some(row) => {
+                    row.push_str(&format!("{:GAP$}{text}", ""));
+                    taken += GAP + wide;
+                }
+                None => {
+                    rows.push(text);
+                    taken = wide;
+                }
+            }
+        }
+        rows
+    }
+
+    fn asked<'g>(&self, group: &'g [ApprovalView]) -> Asked<'g> {
+        let question = group.first().and_then(|view| view.question.as_ref());
+        let typed =
+            question.and_then(|question| question.typed.as_ref()).map(|typed| typed.expected.as_str());
+        let offered = shared_offer(group).is_some();
+        Asked { count: group.len(), typed, offered, whole: !self.terminal.tells_pasted() }
     }
 
     fn prompt(&self, group: &[ApprovalView]) -> String {
@@ -362,12 +435,6 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
             several => format!("{} questions> ", several.len()),
         }
     }
-}
-
-fn asked(group: &[ApprovalView]) -> Asked<'_> {
-    let question = group.first().and_then(|view| view.question.as_ref());
-    let typed = question.and_then(|question| question.typed.as_ref()).map(|typed| typed.expected.as_str());
-    Asked { count: group.len(), typed, offered: shared_offer(group).is_some() }
 }
 
 /// What could be granted, if it is the same for all of them.

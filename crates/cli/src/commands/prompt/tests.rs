@@ -53,6 +53,12 @@ impl Terminal for Script {
         100
     }
 
+    async fn until_ours(&self) {}
+
+    fn tells_pasted(&self) -> bool {
+        true
+    }
+
     async fn ask(&self, prompt: &str) -> Heard {
         self.asked.set(self.asked.get() + 1);
         self.say(prompt);
@@ -182,7 +188,7 @@ fn no(short: &str, reason: &str) -> (String, Act) {
 /// Holds the conversation; time passes as fast as nobody does anything.
 fn hold(desk: &List, script: &Script) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    let theme = Theme { color: false, symbols: false };
+    let theme = Theme { color: false, symbols: false, words: false };
     let mut conversation = Conversation::new(desk, script, &desk.seat, theme);
     runtime.expect("a runtime").block_on(async {
         let held = tokio::time::timeout(Duration::from_secs(60), conversation.hold()).await;
@@ -245,7 +251,7 @@ fn whoever_is_stopped_while_asked_leaves_without_an_answer() {
     let desk = List::new(vec![view(1, deletion("notes.txt"))]);
     let script = Script::new(&[]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    let theme = Theme { color: false, symbols: false };
+    let theme = Theme { color: false, symbols: false, words: false };
     let mut conversation = Conversation::new(&desk, &script, &desk.seat, theme);
     runtime.expect("a runtime").block_on(async {
         let stopping = async {
@@ -333,16 +339,20 @@ fn a_grant_is_written_once_for_all_of_them() {
 
 #[test]
 fn an_argument_is_changed_on_the_next_line() {
-    let (desk, script) = one(&["e", "nonsense", "e", "", "e", "path=copy.txt"]);
+    let (desk, script) =
+        one(&["e", "nonsense", "e", "", "e", "path=copy.txt", "n", "e", "path=copy.txt", "y"]);
     let args = json!({ "path": "copy.txt" });
     assert_eq!(desk.acts(), [("a-1".into(), Act::Modify { args, typed: None })]);
-    assert!(script.text().contains("`nonsense` is not of the form name=value"), "{}", script.text());
+    let text = script.text();
+    assert!(text.contains("`nonsense` is not of the form name=value"), "{text}");
+    assert!(text.contains("this is what it would be:\n    path: copy.txt\n"), "{text}");
+    assert!(text.ends_with("a-1 as changed> \na-1: approved as changed, this once"), "{text}");
 }
 
 #[test]
 fn whoever_changes_the_value_has_typed_it_and_whoever_changes_another_still_has_to() {
     let desk = List::new(vec![typed(1)]);
-    hold(&desk, &Script::new(&["e", "path=other.txt"]));
+    hold(&desk, &Script::new(&["e", "path=other.txt", "y"]));
     let act = Act::Modify { args: json!({ "path": "other.txt" }), typed: Some("other.txt".into()) };
     assert_eq!(desk.acts(), [("a-1".into(), act)]);
 
@@ -350,6 +360,34 @@ fn whoever_changes_the_value_has_typed_it_and_whoever_changes_another_still_has_
     hold(&desk, &Script::new(&["e", "why=x", "y", "e", "why=x", "notes.txt"]));
     let args = json!({ "path": "notes.txt", "why": "x" });
     assert_eq!(desk.acts(), [("a-1".into(), Act::Modify { args, typed: Some("notes.txt".into()) })]);
+}
+
+#[test]
+fn a_change_too_is_closed_by_an_answer_from_elsewhere_and_left_without_one() {
+    for lines in [&["e"][..], &["e", "path=copy.txt"]] {
+        let (desk, script) = (List::new(vec![view(1, deletion("notes.txt"))]), Script::new(lines));
+        desk.elsewhere.set(Some(Status::Rejected));
+        hold(&desk, &script);
+        assert!(script.text().ends_with("a-1 was rejected by owner, terminal"), "{}", script.text());
+        assert_eq!(desk.acts(), []);
+
+        let desk = List::new(vec![view(1, deletion("notes.txt"))]);
+        let heard = lines.iter().map(|line| Heard::Line((*line).into())).chain([Heard::End]);
+        let script = Script::of(heard);
+        hold(&desk, &script);
+        let text = script.text();
+        assert!(text.ends_with("> \nno answer: it stays open, and the task waits"), "{text}");
+        assert_eq!((desk.acts(), desk.seat.has_left()), (vec![], true));
+    }
+}
+
+#[test]
+fn a_line_that_a_terminal_cuts_is_no_answer() {
+    let desk = List::new(vec![view(1, deletion("notes.txt"))]);
+    let script = Script::of([Heard::TooLong, Heard::Line("l".into())]);
+    hold(&desk, &script);
+    assert!(script.text().contains("regent approvals modify a-1 --args JSON"), "{}", script.text());
+    assert_eq!(desk.acts(), []);
 }
 
 #[test]

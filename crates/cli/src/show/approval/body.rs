@@ -1,9 +1,14 @@
 //! Texts that come along: they fold, and say how much there is of them.
+//!
+//! A line of a text begins in the seventh column. Where it is longer than a row, each row that goes on with it has a mark
+//! before that, where no text reaches: it can pass for no other line.
 
+use broker::question::Question;
 use serde_json::Value;
 
-use super::super::rows::rows;
-use super::super::{escaped, inline, plural};
+use super::super::escape::is_odd_blank;
+use super::super::rows::{columns, pieces, rows, with_end};
+use super::super::{inline, plural};
 use super::{Fold, Look};
 
 /// Rows of a text that are shown before it folds.
@@ -11,71 +16,151 @@ const SHOWN: usize = 12;
 /// More links than this are only counted.
 const NAMED_LINKS: usize = 3;
 const INDENT: usize = 6;
+/// Before each row that goes on with what the one above began.
+pub(super) const GOES_ON: &str = "    | ";
 /// As much as a tab stands for in a text that nobody has to copy.
 const TAB: &str = "    ";
 
+/// What kind of text it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Text,
+    /// Each line has a sign before it, and every difference counts.
+    Diff,
+}
+
 /// One argument that does not decide.
 pub(super) fn argument(name: &str, value: &Value, look: &Look<'_>) -> Vec<String> {
-    match value {
-        Value::String(text) if text.contains('\n') || text.chars().count() > look.width => {
-            text_of(name, text, look)
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let beside = format!("    {}: {}", inline(name), with_end(&inline(&text)));
+    if !text.contains('\n') && columns(&beside) <= look.width {
+        return vec![beside];
+    }
+    let all = Lines::of(&text, Kind::Text);
+    let header = format!(
+        "{}: {}{}{}",
+        inline(name),
+        plural(all.lines.len() as u64, "line", "lines"),
+        links(&text, Kind::Text),
+        all.ends()
+    );
+    [headed(&header, look), all.shown(look)].concat()
+}
+
+/// What would change in a file, line by line.
+pub(super) fn diff(question: &Question, text: &str, look: &Look<'_>) -> Vec<String> {
+    let all = Lines::of(text, Kind::Diff);
+    let (mut added, mut removed) = (question.lines_added, question.lines_removed);
+    if (added, removed) == (0, 0) {
+        let changed = |sign: &str, head: &str| {
+            let lines = all.lines.iter().filter(|line| line.starts_with(sign) && !line.starts_with(head));
+            lines.count() as u64
+        };
+        (added, removed) = (changed("+", "+++ "), changed("-", "--- "));
+    }
+    let header = format!("diff  +{added} -{removed}{}{}", links(text, Kind::Diff), all.ends());
+    [headed(&header, look), all.shown(look)].concat()
+}
+
+fn headed(header: &str, look: &Look<'_>) -> Vec<String> {
+    let rows = rows(header, look.width.saturating_sub(INDENT)).into_iter().enumerate();
+    rows.map(|(i, row)| if i == 0 { format!("    {row}") } else { format!("{GOES_ON}{row}") }).collect()
+}
+
+/// The lines of a text, and what they have in common.
+struct Lines<'a> {
+    lines: Vec<&'a str>,
+    kind: Kind,
+    /// Every one of them ends as on Windows: it is said once.
+    crlf: bool,
+}
+
+impl<'a> Lines<'a> {
+    fn of(text: &'a str, kind: Kind) -> Self {
+        let lines: Vec<&str> = text.strip_suffix('\n').unwrap_or(text).split('\n').collect();
+        let ours = |line: &str| {
+            kind == Kind::Diff && ["--- ", "+++ ", "@@ ", "\\ "].iter().any(|head| line.starts_with(head))
+        };
+        let mut theirs = lines.iter().filter(|line| !ours(line)).peekable();
+        let crlf = theirs.peek().is_some() && theirs.all(|line| line.ends_with('\r'));
+        Self { lines, kind, crlf }
+    }
+
+    const fn ends(&self) -> &'static str {
+        if self.crlf { ", every line ends in \\r\\n" } else { "" }
+    }
+
+    fn shown(&self, look: &Look<'_>) -> Vec<String> {
+        let room = look.width.saturating_sub(INDENT);
+        let mut shown = Vec::new();
+        for (i, line) in self.lines.iter().enumerate() {
+            let line = visible(line.strip_suffix('\r').filter(|_| self.crlf).unwrap_or(line), self.kind);
+            let rows = if self.kind == Kind::Diff { pieces(&line, room) } else { rows(&line, room) };
+            let fits = if look.fold == Fold::Whole { rows.len() } else { SHOWN.saturating_sub(shown.len()) };
+            let first = |i: usize| if i == 0 { "      " } else { GOES_ON };
+            let marked = rows.iter().enumerate().map(|(i, row)| format!("{}{row}", first(i)));
+            shown.extend(marked.take(fits).map(|row| row.trim_end().to_owned()));
+            if let Some(hidden) = rows.get(fits..).filter(|hidden| !hidden.is_empty()) {
+                let hidden = hidden.iter().map(|row| row.chars().count()).sum();
+                let hidden = if fits == 0 { 0 } else { hidden };
+                let lines = self.lines.len() - i - usize::from(fits > 0);
+                shown.extend(more(hidden, lines, look));
+                break;
+            }
         }
-        Value::String(text) => labelled(name, &inline(text), look),
-        other => labelled(name, &inline(&other.to_string()), look),
+        shown
     }
 }
 
-fn labelled(name: &str, value: &str, look: &Look<'_>) -> Vec<String> {
-    let rows = rows(&format!("{}: {value}", inline(name)), look.width.saturating_sub(INDENT));
-    let row = |(i, row): (usize, String)| if i == 0 { format!("    {row}") } else { format!("      {row}") };
-    folded(rows.into_iter().enumerate().map(row).collect(), SHOWN, 0, look)
+fn more(characters: usize, lines: usize, look: &Look<'_>) -> Option<String> {
+    let Fold::Folded(how) = look.fold else { return None };
+    let of_line = plural(characters as u64, "more character", "more characters");
+    let whole = plural(lines as u64, "more line", "more lines");
+    let what = match (characters, lines) {
+        (0, _) => whole,
+        (_, 0) => format!("{of_line} of this line"),
+        (_, _) => format!("{of_line} of this line and {whole}"),
+    };
+    Some(format!("      {} {what}, {how}", look.theme.mark("…", "...")))
 }
 
-pub(super) fn text(name: &str, text: &str, look: &Look<'_>) -> Vec<String> {
-    text_of(name, text, look)
-}
-
-fn text_of(name: &str, text: &str, look: &Look<'_>) -> Vec<String> {
-    let all: Vec<&str> = text.lines().collect();
-    let mut shown =
-        vec![format!("    {}: {}{}", inline(name), plural(all.len() as u64, "line", "lines"), links(text))];
-    let room = look.width.saturating_sub(INDENT);
-    let (mut taken, mut complete) = (0, 0);
-    for line in &all {
-        let rows = rows(&escaped(&line.replace('\t', TAB)), room);
-        let fits = if look.fold == Fold::Whole { rows.len() } else { SHOWN - taken };
-        shown.extend(rows.iter().take(fits).map(|row| format!("{:INDENT$}{row}", "").trim_end().to_owned()));
-        taken += rows.len().min(fits);
-        if rows.len() > fits || (fits == 0 && look.fold != Fold::Whole) {
-            break;
+/// One line of a text: what nobody would see is made visible, also at its end. In what a diff adds or takes away a tab
+/// is no blanks.
+fn visible(line: &str, kind: Kind) -> String {
+    let sign = line.chars().next().filter(|sign| kind == Kind::Diff && [' ', '+', '-'].contains(sign));
+    let rest = sign.and_then(|sign| line.strip_prefix(sign)).unwrap_or(line);
+    let counts = matches!(sign, Some('+' | '-'));
+    let text = rest.trim_end_matches([' ', '\t']).len();
+    let mut out: String = sign.into_iter().collect();
+    for (at, c) in rest.char_indices() {
+        match c {
+            '\t' if counts || at >= text => out.push_str("\\t"),
+            '\t' => out.push_str(TAB),
+            '\r' => out.push_str("\\r"),
+            c if domain::is_unseen(c) || is_odd_blank(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
         }
-        complete += 1;
     }
-    let more = all.len() - complete;
-    if more > 0 { with_more(shown, more, look) } else { shown }
-}
-
-fn folded(mut lines: Vec<String>, most: usize, complete: usize, look: &Look<'_>) -> Vec<String> {
-    if look.fold == Fold::Whole || lines.len() <= most {
-        return lines;
-    }
-    let more = lines.len() - most - complete;
-    lines.truncate(most);
-    with_more(lines, more, look)
-}
-
-fn with_more(mut lines: Vec<String>, more: usize, look: &Look<'_>) -> Vec<String> {
-    if let Fold::Folded(how) = look.fold {
-        let dots = look.theme.mark("…", "...");
-        lines.push(format!("      {dots} {}, {how}", plural(more as u64, "more line", "more lines")));
-    }
-    lines
+    if rest.ends_with(' ') { with_end(&out) } else { out }
 }
 
 /// Where a text could lead: named if they are few, counted if not.
-fn links(text: &str) -> String {
-    let found: Vec<&str> = text.split(|c: char| c.is_whitespace() || "<>\"'()[]".contains(c)).collect();
-    let found: Vec<&str> = found.into_iter().filter(|word| word.contains("://")).collect();
+fn links(text: &str, kind: Kind) -> String {
+    let ends =
+        |c: char| c.is_whitespace() || is_odd_blank(c) || domain::is_unseen(c) || "<>\"'()[]".contains(c);
+    let unsigned = |line: &'_ str| {
+        if kind == Kind::Diff {
+            line.strip_prefix(['+', '-']).map_or(line.len(), str::len)
+        } else {
+            line.len()
+        }
+    };
+    let lines = text.lines().map(|line| line.split_at(line.len() - unsigned(line)).1);
+    let found: Vec<&str> =
+        lines.flat_map(|line| line.split(ends)).filter(|word| word.contains("://")).collect();
     match found.len() {
         0 => String::new(),
         few @ 1..=NAMED_LINKS => {

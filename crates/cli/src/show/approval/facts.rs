@@ -1,12 +1,13 @@
 //! What is known about a question, in words.
 
 use broker::grant::Terms;
-use broker::question::{Question, Typed};
+use broker::question::{Question, Sink, Typed};
 use domain::Time;
-use domain::approval::Status;
+use domain::approval::{Fate, Status};
 use domain::change::{Change, Content, Standing};
 use jiff::tz::TimeZone;
 use runtime::app::{ApprovalView, Coverage};
+use serde_json::Value;
 
 use super::Look;
 use crate::show::inline;
@@ -23,8 +24,17 @@ pub(crate) fn outcome(view: &ApprovalView, look: &Look<'_>) -> String {
                 view.resolved_via.as_deref().map_or_else(String::new, |via| format!(", {}", inline(via)));
             let said = view.said.as_deref().filter(|said| !said.is_empty());
             let said = said.map_or_else(String::new, |said| format!(": \"{}\"", inline(said)));
-            format!("{} by {}{via}{said}", view.status.name(), inline(who))
+            format!("{} by {}{via}{said}{}", view.status.name(), inline(who), fate(view))
         }
+    }
+}
+
+/// What became of a yes.
+fn fate(view: &ApprovalView) -> &'static str {
+    match (view.status, view.fate) {
+        (Status::Approved | Status::Modified, Some(Fate::Used)) => "; used",
+        (Status::Approved | Status::Modified, Some(Fate::Void)) => "; void: it does not count any more",
+        _ => "",
     }
 }
 
@@ -102,11 +112,24 @@ pub(crate) fn to_type(question: &Question, typed: &Typed) -> String {
     }
 }
 
+/// What would happen, in one line: the tool and what decides. A switch is said in words, not as its value.
+pub(super) fn summary(question: &Question) -> String {
+    let tool = question.tool().as_str();
+    let value = |sink: &Sink| match (question.args().get(&sink.name), sink.name.as_str()) {
+        (Some(Value::Bool(false)), _) => None,
+        (Some(Value::Bool(true)), "replace") if tool == "write_file" => Some("(replaces it)".to_owned()),
+        (Some(Value::Bool(true)), name) => Some(format!("({name})")),
+        _ => Some(sink.value.clone()),
+    };
+    let values: Vec<String> = question.sinks.iter().filter_map(value).collect();
+    format!("{tool} {}", values.join(" ")).trim_end().to_owned()
+}
+
 /// What an answer could grant, in words: `stop asking to write in reports/, this agent, 24 h`.
 pub(super) fn offer(terms: &Terms, coverage: Option<Coverage>) -> String {
     let session = if terms.session.is_some() { ", this session" } else { "" };
     let covered = coverage.map_or_else(String::new, |Coverage { covered, of }| {
-        format!("; would have covered {covered} of your last {of}")
+        format!("; would have covered {covered} of your last {of} questions")
     });
     format!("stop asking {}, {}{session}, 24 h{covered}", leave(terms), agents(&terms.agent))
 }

@@ -1,7 +1,7 @@
 //! A question as a person sees it: what decides, whole and first; where it comes from; the agent's words in quotes.
 //!
-//! INVARIANT (one-line): every line begins with words of ours. A value stands on one line, however long, with what
-//! would end it made visible; a text that folds is broken into rows by us.
+//! INVARIANT (one-line): every line begins with words or a mark of ours. Whatever is longer than a row is broken by us,
+//! never by the terminal, and each row of it that could be taken for a line of ours has a mark where none of ours has one.
 
 mod body;
 mod facts;
@@ -14,11 +14,13 @@ use broker::decide::Answer;
 use broker::question::{NamedBy, Question, Sink};
 use domain::Time;
 use domain::approval::Status;
+use domain::call::Chooser;
 use jiff::tz::TimeZone;
 use runtime::app::ApprovalView;
+use serde_json::Value;
 
-use super::odd::odd;
-use super::rows::{columns, rows};
+use super::odd::{odd, odd_text};
+use super::rows::{columns, pieces, rows, with_end};
 use super::{Theme, Tone, inline};
 
 pub(crate) use facts::{leave, open_until, outcome, to_type};
@@ -43,6 +45,8 @@ pub(crate) enum Fold {
 
 /// Where the text behind a label begins.
 const LABEL: usize = 15;
+/// Less than this beside a label is not worth reading.
+const NARROWEST: usize = 16;
 
 /// Everything about one question.
 pub(crate) fn block(view: &ApprovalView, look: &Look<'_>) -> Vec<String> {
@@ -52,6 +56,10 @@ pub(crate) fn block(view: &ApprovalView, look: &Look<'_>) -> Vec<String> {
         return page.lines;
     };
     page.sinks(question);
+    if let Some(args) = &view.changed {
+        page.label("changed to", "");
+        page.lines.extend(instead(question, args, look));
+    }
     page.changes(question);
     page.texts(question);
     for (i, word) in question.asked.iter().filter(|word| word.answer == Answer::Review).enumerate() {
@@ -59,8 +67,59 @@ pub(crate) fn block(view: &ApprovalView, look: &Look<'_>) -> Vec<String> {
     }
     let undo = if question.undo { format!("yes, regent undo {}", view.task_short) } else { "no".into() };
     page.lines.push(format!("  undo: {undo}"));
-    if !question.wanted.trim().is_empty() {
+    let typed_by_owner = question.sinks.iter().any(|sink| sink.named_by == NamedBy::Owner)
+        || matches!(question.call.chosen_by, Chooser::Owner { .. });
+    if !question.wanted.trim().is_empty() && !typed_by_owner {
         page.label("agent says", &format!("\"{}\"", inline(&question.wanted)));
+    }
+    page.lines
+}
+
+/// The call with other arguments: what decides, whole, and whatever else is not as it was.
+pub(crate) fn instead(question: &Question, args: &Value, look: &Look<'_>) -> Vec<String> {
+    let mut page = Page { look, lines: Vec::new() };
+    let decides = |name: &str| question.sinks.iter().find(|sink| sink.name == name);
+    let (before, now) = (question.args().as_object(), args.as_object());
+    for (name, value) in now.into_iter().flatten() {
+        let same = before.and_then(|before| before.get(name)) == Some(value);
+        match decides(name) {
+            Some(sink) => {
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let named_by = if same { sink.named_by } else { NamedBy::Owner };
+                let sink = Sink { name: name.clone(), value, named_by };
+                page.sink(&sink);
+                page.oddities(question, &sink);
+            }
+            None if !same => page.lines.extend(body::argument(name, value, look)),
+            None => {}
+        }
+    }
+    for name in before.into_iter().flatten().map(|(name, _)| name) {
+        if now.is_none_or(|now| !now.contains_key(name)) {
+            page.label("left out", &inline(name));
+        }
+    }
+    page.lines
+}
+
+/// What decides, whole, for whoever sees only a line about a question.
+pub(crate) fn values(view: &ApprovalView, look: &Look<'_>) -> Vec<String> {
+    let mut page = Page { look, lines: Vec::new() };
+    for (question, sink) in
+        view.question.iter().flat_map(|question| question.sinks.iter().map(move |sink| (question, sink)))
+    {
+        page.sink(sink);
+        page.oddities(question, sink);
+    }
+    page.lines
+}
+
+/// What an answer could grant beyond this one call, where nobody can press a key.
+pub(crate) fn could_be_granted(view: &ApprovalView, look: &Look<'_>) -> Vec<String> {
+    let mut page = Page { look, lines: Vec::new() };
+    let offered = view.question.as_ref().and_then(|question| question.offer.as_ref());
+    if let Some(terms) = offered.filter(|_| view.status.is_open()) {
+        page.label("grant", &facts::offer(terms, view.coverage));
     }
     page.lines
 }
@@ -83,13 +142,15 @@ fn head(view: &ApprovalView, look: &Look<'_>) -> Vec<String> {
     let step = step.map_or_else(String::new, |step| format!("step {} of ", u64::from(step) + 1));
     let right = format!("{step}{}, {}", view.task_short, outcome(view, look));
     let id = theme.tinted(&view.short, Tone::Command);
-    let taken = 2 + columns(&view.short) + 2;
+    let taken = columns(&mark(view, Theme { color: false, ..theme })) + 1 + columns(&view.short) + 2;
     let title = title(view, width.saturating_sub(taken));
     let gap = width.saturating_sub(taken + columns(&title) + columns(&right));
     if gap >= 3 {
         return vec![format!("{marked} {id}  {title}{}{right}", " ".repeat(gap))];
     }
-    vec![format!("{marked} {id}  {title}"), format!("    {right}")]
+    let rows = rows(&right, width.saturating_sub(6)).into_iter().enumerate();
+    let below = rows.map(|(i, row)| format!("{}{row}", if i == 0 { "    " } else { body::GOES_ON }));
+    std::iter::once(format!("{marked} {id}  {title}")).chain(below).collect()
 }
 
 fn mark(view: &ApprovalView, theme: Theme) -> String {
@@ -97,9 +158,10 @@ fn mark(view: &ApprovalView, theme: Theme) -> String {
     match view.status {
         Status::Approved | Status::Modified => theme.tinted(theme.mark("✓", "ok"), Tone::Good),
         Status::Rejected => theme.tinted(theme.mark("✗", "no"), Tone::Bad),
+        Status::Expired if theme.words => "expired".into(),
         Status::Expired => "-".into(),
-        Status::Pending | Status::Escalated if typed => theme.tinted("!", Tone::Attention),
-        Status::Pending | Status::Escalated => theme.tinted("?", Tone::Waiting),
+        Status::Pending | Status::Escalated if typed => theme.attention(),
+        Status::Pending | Status::Escalated => theme.question(),
     }
 }
 
@@ -107,9 +169,17 @@ fn mark(view: &ApprovalView, theme: Theme) -> String {
 /// beginning would hide the rest.
 pub(crate) fn title(view: &ApprovalView, room: usize) -> String {
     let Some(question) = &view.question else { return "(erased)".into() };
-    let summary = question.summary();
-    let plain = odd(&summary, &[]).is_empty() && columns(&summary) <= room;
-    if plain { summary } else { inline(question.tool().as_str()) }
+    whole_title(question, room).unwrap_or_else(|| inline(question.tool().as_str()))
+}
+
+fn whole_title(question: &Question, room: usize) -> Option<String> {
+    let summary = facts::summary(question);
+    (odd(&summary, &[]).is_empty() && columns(&summary) <= room).then_some(summary)
+}
+
+/// Whether the title alone shows all that decides.
+pub(crate) fn title_says_all(view: &ApprovalView, room: usize) -> bool {
+    view.question.as_ref().is_some_and(|question| whole_title(question, room).is_some())
 }
 
 struct Page<'a> {
@@ -124,12 +194,19 @@ impl Page<'_> {
     }
 
     fn attention(&mut self, label: &str, text: &str) {
-        let mark = self.look.theme.tinted("!", Tone::Attention);
+        let mark = self.look.theme.attention();
         self.marked(&mark, label, text);
     }
 
     fn marked(&mut self, mark: &str, label: &str, text: &str) {
         let room = self.look.width.saturating_sub(LABEL);
+        if room < NARROWEST {
+            // There is no room beside the label, so it goes below.
+            self.lines.push(format!("{mark} {label}").trim_end().to_owned());
+            let rows = rows(text, self.look.width.saturating_sub(4));
+            self.lines.extend(rows.into_iter().map(|row| format!("    {row}")));
+            return;
+        }
         for (i, row) in rows(text, room).into_iter().enumerate() {
             let line =
                 if i == 0 { format!("{mark} {label:<13}{row}") } else { format!("{:LABEL$}{row}", "") };
@@ -140,24 +217,38 @@ impl Page<'_> {
     fn sinks(&mut self, question: &Question) {
         for (i, sink) in question.sinks.iter().enumerate() {
             self.sink(sink);
-            for line in odd(&sink.value, &named_by_the_owner(question, sink)) {
-                self.attention("looks odd", &inline(&line));
-            }
+            self.oddities(question, sink);
             if question.sinks.get(i + 1).is_none_or(|next| next.named_by != sink.named_by) {
                 self.named_by(sink.named_by);
             }
         }
     }
 
-    /// Complete, and on one line of its own length: the terminal breaks it, and copying gives it back.
+    fn oddities(&mut self, question: &Question, sink: &Sink) {
+        let known = named_by_the_owner(question, sink);
+        // A passage of a file has lines and is indented, and there is nothing odd about that.
+        let is_passage = question.tool().as_str() == "edit_file" && sink.name == "old";
+        let found = if is_passage { odd_text(&sink.value, &known) } else { odd(&sink.value, &known) };
+        found.iter().for_each(|line| self.attention("looks odd", &inline(line)));
+    }
+
+    /// Complete. What fits stands bare, so that copying gives it back; what does not is broken here, and each row of it
+    /// has a mark that no line of ours begins with: a value that knows the width of the terminal draws nothing but itself.
     fn sink(&mut self, sink: &Sink) {
         let (name, value) = (inline(&sink.name), inline(&sink.value));
-        let beside = format!("    {name}: {value}");
+        let beside = format!("    {name}: {}", with_end(&value));
         if columns(&beside) <= self.look.width {
             self.lines.push(beside);
-        } else {
-            self.lines.push(format!("    {name}, {} characters:", sink.value.chars().count()));
-            self.lines.push(format!("    {value}"));
+            return;
+        }
+        let header = format!("{name}, {} characters:", sink.value.chars().count());
+        let room = self.look.width.saturating_sub(columns(body::GOES_ON));
+        let header = pieces(&header, room).into_iter().enumerate();
+        self.lines
+            .extend(header.map(|(i, row)| format!("{}{row}", if i == 0 { "    " } else { body::GOES_ON })));
+        for line in sink.value.split_inclusive('\n') {
+            let rows = pieces(&inline(line), room);
+            self.lines.extend(rows.into_iter().map(|row| format!("{}{row}", body::GOES_ON)));
         }
     }
 
@@ -193,8 +284,11 @@ impl Page<'_> {
         let is_new =
             question.change.as_ref().is_some_and(|change| change.from == domain::change::Standing::Nothing);
         if let Some(diff) = question.diff.as_deref().filter(|_| !is_new) {
-            let lines = body::text("diff", diff, self.look);
+            let lines = body::diff(question, diff, self.look);
             self.lines.extend(lines);
+            if !question.diff_whole {
+                self.attention("diff", "too long to show: only its first 16 kB stand here");
+            }
         }
     }
 }

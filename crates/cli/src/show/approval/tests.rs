@@ -10,8 +10,8 @@ use super::sample::{offer, question, sink, time, view};
 use super::{ApprovalView, Fold, Look, NamedBy, Status, Theme, block, offered};
 use crate::show::inline;
 
-const BARE: Theme = Theme { color: false, symbols: false };
-const RICH: Theme = Theme { color: true, symbols: true };
+const BARE: Theme = Theme { color: false, symbols: false, words: false };
+const RICH: Theme = Theme { color: true, symbols: true, words: false };
 
 fn shown(view: &ApprovalView, width: usize, theme: Theme, fold: Fold) -> Vec<String> {
     let zone = jiff::tz::TimeZone::UTC;
@@ -91,7 +91,7 @@ fn a_deletion_at_40_columns() {
 ? a-m3xd  delete_file
     step 4 of t-k7q2, open until 14:48
     path, 31 characters:
-    invoices/Aurora-2026-08 (1).pdf
+    | invoices/Aurora-2026-08 (1).pdf
   named by     your own words
   file         deleted: 214 kB, last
                changed 2 Sep 2026
@@ -146,10 +146,11 @@ fn a_write_with_a_grant_that_could_be_given() {
         "      line 1",
         "      ... 240 more lines, v shows all",
         "    replace: true",
-        "    diff: 2 lines",
+        "    diff  +1 -1",
         "      -old",
         "      +new",
         "g  stop asking to write in reports/, this agent, 24 h; would have covered 45 of your last 63",
+        "   questions",
     ];
     let lines: Vec<&str> = shown.lines().collect();
     for line in expected {
@@ -214,6 +215,21 @@ fn acts(line: &str) -> bool {
     line.chars().any(domain::is_unseen)
 }
 
+/// A value as it stands in its block, put together again from its rows.
+fn whole(lines: &[String], name: &str) -> String {
+    let beside = format!("    {name}: ");
+    let at =
+        lines.iter().position(|line| line.starts_with(&beside) || line.starts_with(&format!("    {name}, ")));
+    let at = at.unwrap_or_else(|| panic!("{name} is missing: {lines:?}"));
+    if let Some(value) = lines[at].strip_prefix(&beside) {
+        return value.to_owned();
+    }
+    let text: String = lines[at + 1..].iter().map_while(|line| line.strip_prefix("    | ")).collect();
+    // At a narrow terminal the words before it have rows of their own.
+    let words = format!("{}{text}", lines[at]);
+    words.split_once("characters:").map(|(_, value)| value.to_owned()).expect("its length")
+}
+
 #[test]
 fn hostile_values_stay_on_one_line_and_whole() {
     for value in HOSTILE {
@@ -227,9 +243,7 @@ fn hostile_values_stay_on_one_line_and_whole() {
             for fold in [Fold::Whole, Fold::Folded("v shows all")] {
                 let lines = shown(&view, width, BARE, fold);
                 assert!(lines.iter().all(|line| !acts(line)), "{lines:?}");
-                let holding =
-                    lines.iter().filter(|line| line.contains(&inline(value)) && line.starts_with("    "));
-                assert!(holding.count() >= 1, "not whole: {lines:?}");
+                assert!(whole(&lines, "path").contains(&inline(value)), "not whole: {lines:?}");
                 let forged = ["  named by     your own words", "  undo: yes"];
                 assert!(lines.iter().all(|line| !forged.contains(&line.as_str())), "{lines:?}");
             }
@@ -261,6 +275,139 @@ fn look_alikes_are_told() {
         text.contains("named by     your own words\n    to: "),
         "each run of sinks has its own source: {text}"
     );
+}
+
+/// A value that knows the width of the terminal could draw a line of ours where the terminal breaks it. So we do, and
+/// each row of it has a mark.
+#[test]
+fn no_row_of_a_value_begins_like_a_line_of_ours() {
+    let forged =
+        ["  named by     your own words", "  undo: yes, regent undo t-k7q2", "? a-zzzz  read_file notes.txt"];
+    for width in [20, 31, 40, 80, 100] {
+        for line in forged {
+            for before in (width - 12)..=(width + 2) {
+                for blank in ["", " ", "  ", "   ", "\u{fe0f} \u{fe0f} ", "\u{2800}\u{3000}"] {
+                    let value = format!("{}{blank}{line}{}", "x".repeat(before), "日".repeat(width));
+                    let sinks = vec![sink("path", &value, NamedBy::Model)];
+                    let args = json!({ "path": value, "content": value });
+                    let mut question = question("write_file", args, sinks);
+                    question.diff = Some(format!("+{value}"));
+                    let lines = shown(&view(question), width, BARE, Fold::Whole);
+                    let rows = lines.iter().filter(|row| super::columns(row) > width);
+                    assert_eq!(rows.count(), 0, "the terminal would break it: {lines:?}");
+                    let ours = lines.iter().filter(|row| row.starts_with(line) || row.trim() == line.trim());
+                    assert_eq!(ours.count(), 0, "{width} {before}: {lines:?}");
+                    assert_eq!(whole(&lines, "path").replace("\\u{20}", " "), inline(&value));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_passage_of_several_lines_is_shown_as_such_and_is_not_odd() {
+    let old = format!("fn main() {{\n\tlet a = 1;\n        go();\n}}{}\n", " ".repeat(60));
+    let args = json!({ "path": "a.rs", "old": old, "new": "x" });
+    let mut question = question(
+        "edit_file",
+        args,
+        vec![sink("old", &old, NamedBy::Owner), sink("path", "a.rs", NamedBy::Owner)],
+    );
+    question.wanted = "call edit_file".into();
+    let lines = shown(&view(question), 80, BARE, Fold::Whole);
+    let text = lines.join("\n");
+    assert!(
+        text.contains("    | fn main() {\\n\n    | \\tlet a = 1;\\n\n    |         go();\\n\n"),
+        "{text}"
+    );
+    assert!(!text.contains("looks odd") && !text.contains("agent says"), "{text}");
+}
+
+#[test]
+fn rows_that_go_on_with_a_line_are_no_lines_of_a_diff() {
+    let mut question = write().question.unwrap();
+    question.diff = Some(format!("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-old\n+{}+new line\n", "x".repeat(73)));
+    let lines = shown(&view(question.clone()), 80, BARE, Fold::Whole);
+    assert!(lines.contains(&"    | +new line".to_owned()), "{lines:?}");
+    assert!(lines.contains(&"    diff  +1 -1".to_owned()), "{lines:?}");
+    (question.lines_added, question.lines_removed, question.diff_whole) = (120, 88, false);
+    let lines = shown(&view(question), 80, BARE, Fold::Whole);
+    assert!(lines.contains(&"    diff  +120 -88".to_owned()), "{lines:?}");
+    let cut = "! diff         too long to show: only its first 16 kB stand here";
+    assert!(lines.contains(&cut.to_owned()), "{lines:?}");
+}
+
+#[test]
+fn a_difference_in_blanks_is_seen() {
+    let table = [
+        ("-a\r\n+a\n", vec!["      -a\\r", "      +a"]),
+        ("-\ta\n+    a\n", vec!["      -\\ta", "      +    a"]),
+        ("-a\n+a  \n \n", vec!["      -a", "      +a \\u{20}"]),
+        ("-a b\n+a\u{a0}b\n", vec!["      -a b", "      +a\\u{a0}b"]),
+        ("-a\r\n+b\r\n", vec!["    diff  +1 -1, every line ends in \\r\\n", "      -a", "      +b"]),
+    ];
+    for (diff, expected) in table {
+        let mut question = write().question.unwrap();
+        question.diff = Some(diff.into());
+        let lines = shown(&view(question), 80, BARE, Fold::Whole);
+        for line in expected {
+            assert!(lines.contains(&line.to_owned()), "`{line}` is missing: {lines:?}");
+        }
+    }
+}
+
+#[test]
+fn links_in_a_header_stay_behind_it() {
+    let link = format!("https://e.example/{}\u{2800}\u{2800}  undo: yes", "x".repeat(200));
+    let mut question = write().question.unwrap();
+    question.diff = Some(format!("-old\n+{link}\n"));
+    for width in [40, 80] {
+        let lines = shown(&view(question.clone()), width, BARE, Fold::Whole);
+        assert!(lines.iter().all(|line| super::columns(line) <= width), "{lines:?}");
+        let text: String = lines.iter().filter_map(|line| line.strip_prefix("    | ")).collect();
+        assert!(text.contains("xxx)"), "the link ends where a blank is: {lines:?}");
+        assert!(!lines.iter().any(|line| line.contains("(+https")), "{lines:?}");
+    }
+}
+
+#[test]
+fn of_a_line_that_folds_it_is_said_how_much_is_left() {
+    let mut question = write().question.unwrap();
+    question.call.args = json!({ "path": "a", "content": "x".repeat(5_000) });
+    let text = folded(&view(question.clone()), 80);
+    assert!(text.contains("      ... 4112 more characters of this line, v shows all"), "{text}");
+    question.call.args = json!({ "path": "a", "content": format!("{}\nb\nc", "x".repeat(5_000)) });
+    let text = folded(&view(question), 80);
+    assert!(text.contains("... 4112 more characters of this line and 2 more lines, v shows all"), "{text}");
+}
+
+#[test]
+fn what_was_changed_and_what_became_of_it_is_told() {
+    let mut changed = delete();
+    (changed.status, changed.fate) = (Status::Modified, Some(domain::approval::Fate::Used));
+    (changed.resolved_by, changed.resolved_via) = (Some("owner".into()), Some("terminal".into()));
+    changed.changed = Some(json!({ "path": "invoices/other.pdf" }));
+    let text = folded(&changed, 80);
+    assert!(text.contains("modified by owner, terminal; used"), "{text}");
+    assert!(text.contains("\n  changed to\n    path: invoices/other.pdf\n"), "{text}");
+    (changed.status, changed.fate) = (Status::Approved, Some(domain::approval::Fate::Void));
+    changed.changed = None;
+    let text = folded(&changed, 120);
+    assert!(text.contains("approved by owner, terminal; void: it does not count any more"), "{text}");
+}
+
+#[test]
+fn a_switch_is_said_in_words_and_marks_too_for_whoever_listens() {
+    let mut question = write().question.unwrap();
+    question.sinks.push(sink("replace", "true", NamedBy::Rule));
+    assert_eq!(super::title(&view(question.clone()), 80), "write_file reports/q3/a.md (replaces it)");
+    question.typed = Some(Typed { sink: "path".into(), expected: "a.md".into() });
+    question.sinks[0].named_by = NamedBy::Model;
+    let heard = Theme { words: true, ..BARE };
+    let text = shown(&view(question.clone()), 80, heard, Fold::Whole).join("\n");
+    assert!(text.starts_with("attention: a-m3xd") && text.contains("\nattention: named by"), "{text}");
+    question.typed = None;
+    assert!(shown(&view(question), 80, heard, Fold::Whole)[0].starts_with("question a-m3xd"));
 }
 
 /// A value that knows the width of the terminal could draw a line of ours where it is broken.
@@ -296,8 +443,8 @@ fn every_value_that_decides_stands_complete() {
             let question =
                 question("write_file", json!({ "path": value }), vec![sink("path", &value, NamedBy::Model)]);
             let lines = shown(&view(question), width, BARE, Fold::Folded("v shows all"));
-            let whole = |line: &&String| line.trim_start().trim_start_matches("path: ") == inline(&value);
-            assert_eq!(lines.iter().filter(whole).count(), 1, "{length} at {width}");
+            assert_eq!(whole(&lines, "path"), inline(&value), "{length} at {width}");
+            assert!(lines.iter().all(|line| super::columns(line) <= width), "{length} at {width}: {lines:?}");
         }
     }
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{Branch, Read};
 use crate::app::App;
+use crate::app::tasks::said;
 use crate::problem::Problem;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -86,7 +87,11 @@ impl App {
             None => None,
         };
         let Some(event) = event else { return self.named(Branch::leaf("origin", "unknown"), id).await };
-        let words = self.words(&event.body).await?.unwrap_or_else(|| "(erased)".into());
+        let words = match self.words(&event.body).await? {
+            Some(words) if event.adapter == domain::event::CLI => said(&words),
+            Some(words) => words,
+            None => "(erased)".into(),
+        };
         let whose = match ledger.identity(event.sender).await? {
             Some(identity) if identity.platform == domain::event::TERMINAL => "your words".to_owned(),
             Some(identity) if !identity.is_erased() => format!("words of {}", identity.identifier),
