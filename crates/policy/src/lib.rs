@@ -13,6 +13,7 @@
 /// code changes; raise the number if it can decide anything differently.
 pub const RULES: u32 = 2;
 
+pub mod acl;
 pub mod admit;
 pub mod tier;
 pub mod vpol;
