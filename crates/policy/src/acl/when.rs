@@ -15,6 +15,9 @@ pub(super) const DAY: u16 = 24 * 60;
 pub(super) const WEEK: u16 = 7 * DAY;
 
 const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+/// What people are told about.
+pub(super) const DAY_WORDS: [&str; 9] =
+    ["weekdays", "weekends", "mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 /// How few letters of a day's name are enough.
 const SHORT: usize = 3;
 

@@ -78,7 +78,8 @@ fn what_nothing_matches_is_denied_with_the_reason() {
 #[test]
 fn the_owner_is_asked_once_who_somebody_is() {
     let set = crate::acl::shipped::defaults().unwrap().set;
-    let line = json!({ "principal": { "unknown": true }, "event": { "platform": "mail", "container_kind": "dm" } });
+    let line =
+        json!({ "principal": { "unknown": true }, "event": { "platform": "mail", "container_kind": "dm" } });
     let answer = answer(&set, &line).unwrap();
     assert_eq!(answer.get("pairing"), Some(&json!("once")));
     assert_eq!(answer.get("reason"), Some(&json!("`block-unknown` denies it")));

@@ -86,8 +86,10 @@ fn an_endless_name_makes_no_key() {
 
 #[test]
 fn without_a_policy_only_the_owners_direct_messages_are_main() {
-    let case = |who: Who, kind| {
-        Case { principal: who, event: Scene { container_kind: kind, ..lea().event }, now: None }
+    let case = |who: Who, kind| Case {
+        principal: who,
+        event: Scene { container_kind: kind, ..lea().event },
+        now: None,
     };
     let (dm, group) = (Some(ContainerKind::Dm), Some(ContainerKind::Group));
     let table = [

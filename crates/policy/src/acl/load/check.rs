@@ -6,6 +6,7 @@ use domain::event::ContainerKind;
 use super::desk::{Desk, Fields, shown};
 use super::example::{self, Example};
 use super::mistake::{Noted, Place, Wrong};
+use super::nearest;
 use super::rights;
 use super::tree::{Node, Value};
 use crate::acl::case::Mark;
@@ -15,7 +16,7 @@ use crate::acl::policy::{
     Condition, Effect, Matching, Modifiers, Pairing, Policy, QueueMode, Rights, Session, Whom,
 };
 use crate::acl::set::TOP;
-use crate::acl::when::{self, When};
+use crate::acl::when::{self, DAY_WORDS, NotATime, When};
 
 /// A policy, where its name stands, and its examples.
 pub(super) struct Read {
@@ -83,8 +84,7 @@ pub(super) fn policy(desk: &mut Desk<'_>, node: &Node) -> Option<Read> {
 }
 
 fn examples(desk: &mut Desk<'_>, node: &Node) -> Vec<Example> {
-    const WHAT: &str = "the list of examples";
-    let list = desk.list(node, WHAT).and_then(|list| desk.at_most(EXAMPLES, node.at, WHAT, list));
+    let list = desk.list(node, "`examples`").and_then(|list| desk.at_most(EXAMPLES, node.at, list));
     list.unwrap_or_default().iter().filter_map(|node| example::read(desk, node)).collect()
 }
 
@@ -145,7 +145,7 @@ fn priority(desk: &mut Desk<'_>, policy: &Node, fields: &Fields<'_>) -> Option<u
 fn matching(desk: &mut Desk<'_>, node: &Node) -> Option<Matching> {
     let fields = desk.fields(node, "`match`", &["principal", "conditions"])?;
     let principal = fields.get("principal").and_then(|node| whom(desk, node)).unwrap_or_default();
-    let entries = fields.get("conditions").and_then(|node| desk.list(node, "the list of conditions"));
+    let entries = fields.get("conditions").and_then(|node| desk.list(node, "`conditions`"));
     let conditions = entries.unwrap_or_default().iter().filter_map(|node| condition(desk, node)).collect();
     Some(Matching { principal, conditions })
 }
@@ -209,12 +209,15 @@ fn time(desk: &mut Desk<'_>, node: &Node) -> Option<When> {
     for (node, entry) in &entries {
         if let Err(wrong) = when::parse(entry) {
             fit = false;
-            let help = "write `23:00-08:00`, `weekends`, `weekdays`, `mon-fri`, or days and a window with a blank between";
-            desk.wrong(node.at, wrong, help.to_owned());
+            let help = match &wrong {
+                NotATime::NotADay(word) => Some(nearest::suggest(word, &DAY_WORDS)),
+                _ => None, // the others show what would have been right
+            };
+            desk.wrong(node.at, wrong, help);
         }
     }
     if entries.is_empty() {
-        desk.wrong(node.at, Wrong::Empty("the list of times"), None);
+        desk.wrong(node.at, Wrong::Empty("`time`"), None);
     }
     let written = entries.into_iter().map(|(_, entry)| entry.to_owned()).collect();
     if fit { When::new(written).ok() } else { None }
@@ -232,7 +235,7 @@ fn session(desk: &mut Desk<'_>, node: &Node) -> Option<Session> {
         key.map_err(|wrong| {
             let names = Variable::ALL.map(Variable::name);
             let help = match &wrong {
-                NotAKey::NoVariable(name) => Some(super::nearest::suggest(name, &names)),
+                NotAKey::NoVariable(name) => Some(nearest::suggest(name, &names)),
                 NotAKey::Unbalanced | NotAKey::Empty => None,
             };
             desk.wrong(node.at, wrong, help);

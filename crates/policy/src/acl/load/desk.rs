@@ -108,8 +108,14 @@ impl<'a> Desk<'a> {
         if let Value::Number(number) = node.value {
             return Some(number);
         }
-        let quoted = matches!(&node.value, Value::Text(text) if text.parse::<i64>().is_ok());
-        self.not(node, what, "a whole number", quoted.then(|| "leave out the quotation marks".to_owned()));
+        let help = match &node.value {
+            Value::Text(text) if text.parse::<i64>().is_ok() => {
+                Some("leave out the quotation marks".to_owned())
+            }
+            Value::OtherNumber => Some("without a fraction, and not that large".to_owned()),
+            _ => None,
+        };
+        self.not(node, what, "a small whole number", help);
         None
     }
 
@@ -156,21 +162,15 @@ impl<'a> Desk<'a> {
             self.not(node, what, "a list", help);
             return None;
         };
-        self.at_most(LIST_ENTRIES, node.at, what, list)
+        self.at_most(LIST_ENTRIES, node.at, list)
     }
 
     /// The list, unless it is too long.
-    pub(super) fn at_most<'t>(
-        &mut self,
-        most: usize,
-        at: Place,
-        what: &'static str,
-        list: &'t [Node],
-    ) -> Option<&'t [Node]> {
+    pub(super) fn at_most<'t>(&mut self, most: usize, at: Place, list: &'t [Node]) -> Option<&'t [Node]> {
         if list.len() <= most {
             return Some(list);
         }
-        self.wrong(at, Wrong::TooMany { what, found: list.len(), most }, None);
+        self.wrong(at, Wrong::TooMany { found: list.len(), most }, None);
         None
     }
 

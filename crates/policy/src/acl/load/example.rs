@@ -184,7 +184,7 @@ impl Example {
         }
         for (tool, (at, wanted)) in may {
             let verdict = access.permissions.may(tool);
-            let word = |may: bool| if may { "allowed" } else { "not allowed" };
+            let word = |may: bool| if may { "allowed" } else { "refused" };
             let came = format!("{} ({verdict})", word(verdict.is_yes()));
             let same = *wanted == verdict.is_yes();
             differs(

@@ -74,8 +74,8 @@ pub enum Wrong {
     Empty(&'static str),
     #[error("{0} is longer than {TEXT_BYTES} bytes")]
     TooLong(&'static str),
-    #[error("{what} has {found} entries, and {most} are the most")]
-    TooMany { what: &'static str, found: usize, most: usize },
+    #[error("there are {found} entries here, and {most} are the most")]
+    TooMany { found: usize, most: usize },
     #[error("{0} holds a character that nobody sees")]
     Unseen(&'static str),
 
@@ -106,7 +106,7 @@ pub enum Wrong {
     // about examples
     #[error(transparent)]
     Now(#[from] NotNow),
-    #[error("an example does not come out: {what} is {found}, and not {wanted}")]
+    #[error("an example does not come out: {what} should be {wanted}, and is {found}")]
     Example { what: String, wanted: String, found: String },
 }
 
