@@ -28,9 +28,9 @@ pub struct NotNow(String);
 /// # Errors
 /// Why the line is no case.
 pub fn answer(set: &PolicySet, line: &Value) -> Result<Value, NotACase> {
-    let line = line.as_object().ok_or(NotACase::NotAnObject)?;
-    let tools = texts(line, "tools")?;
-    Ok(shown(&set.decide(&case(line)?), &tools))
+    let access = set.decide(&case(line)?);
+    let tools = line.as_object().map_or_else(|| Ok(Vec::new()), |line| texts(line, "tools"))?;
+    Ok(shown(&access, &tools))
 }
 
 /// The local time of a moment that says its own offset.
@@ -69,7 +69,12 @@ fn shown(access: &Access, tools: &[String]) -> Value {
     shown
 }
 
-fn case(line: &Map<String, Value>) -> Result<Case, NotACase> {
+/// The case of a line.
+///
+/// # Errors
+/// Why the line is no case.
+pub fn case(line: &Value) -> Result<Case, NotACase> {
+    let line = line.as_object().ok_or(NotACase::NotAnObject)?;
     let empty = Map::new();
     let part = |field| match line.get(field) {
         None | Some(Value::Null) => Ok(&empty),

@@ -39,7 +39,11 @@ fn what_is_too_much_is_refused_with_a_word() {
         });
     let aliases = format!("- &a x\n{}", "- *a\n".repeat(101));
     let table = [
-        ("an alias bomb", bomb, "p.yaml:5:11: aliases stand for too much here; write out what they stand for"),
+        (
+            "an alias bomb",
+            bomb,
+            "p.yaml:5:11: aliases stand for too much here; write out what they stand for",
+        ),
         (
             "aliases",
             aliases,
