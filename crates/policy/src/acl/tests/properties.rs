@@ -39,7 +39,7 @@ fn everywhere(policy: Policy) -> Policy {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 2_000, failure_persistence: None, ..Config::default() })]
+    #![proptest_config(Config { cases: 600, failure_persistence: None, ..Config::default() })]
 
     #[test]
     fn deny_by_default_and_deny_beats_ask_beats_allow(policies in world::policies(), case in world::case()) {

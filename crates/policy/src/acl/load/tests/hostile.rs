@@ -218,7 +218,7 @@ fn mutated() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 400, failure_persistence: None, ..Config::default() })]
+    #![proptest_config(Config { cases: 2_000, failure_persistence: None, ..Config::default() })]
 
     #[test]
     fn whatever_it_is_there_is_a_set_or_a_reason(
