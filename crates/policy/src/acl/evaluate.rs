@@ -4,11 +4,11 @@
 use super::access::{Access, Placed, Why};
 use super::case::{Case, Mark, Scene, Who};
 use super::key::NoKey;
-use super::permissions::{Bounds, Permissions, Said};
+use super::permissions::{Bounds, Permissions};
 use super::policy::{
-    ALL, Condition, Credentials, DataLevel, Effect, Modifiers, Pairing, Policy, Session, Whom,
+    Condition, Credentials, DataLevel, Effect, Modifiers, Pairing, Policy, Rights, Session, Whom,
 };
-use super::set::PolicySet;
+use super::set::{PolicySet, Rule};
 
 /// Whether the owner has been asked about this case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl PolicySet {
     }
 
     fn weigh(&self, case: &Case, owner: Owner) -> Access {
-        let matched: Vec<&Policy> = self.iter().filter(|policy| policy.matches(case)).collect();
+        let matched: Vec<&Rule> = self.rules.iter().filter(|rule| rule.policy.matches(case)).collect();
         let heard = Heard { matched: &matched, owner };
         let (mut effect, mut why) = heard.effect();
         let mut session = None;
@@ -48,9 +48,11 @@ impl PolicySet {
             effect,
             session,
             permissions: if allowed { heard.permissions() } else { Permissions::none() },
-            modifiers: matched.iter().fold(Modifiers::default(), |found, policy| found.or(policy.modifiers)),
+            modifiers: matched
+                .iter()
+                .fold(Modifiers::default(), |found, rule| found.or(rule.policy.modifiers)),
             pairing: heard.pairing(effect),
-            matched: matched.iter().map(|policy| policy.name.clone()).collect(),
+            matched: matched.iter().map(|rule| rule.policy.name.clone()).collect(),
             why,
         }
     }
@@ -58,7 +60,7 @@ impl PolicySet {
 
 /// The policies that matched, the highest priority first.
 struct Heard<'a> {
-    matched: &'a [&'a Policy],
+    matched: &'a [&'a Rule],
     owner: Owner,
 }
 
@@ -70,16 +72,16 @@ impl<'a> Heard<'a> {
         }
     }
 
-    fn saying(&self, effect: Effect) -> impl Iterator<Item = &'a Policy> {
-        self.matched.iter().copied().filter(move |policy| self.says(policy) == Some(effect))
+    fn saying(&self, effect: Effect) -> impl Iterator<Item = &'a Rule> {
+        self.matched.iter().copied().filter(move |rule| self.says(&rule.policy) == Some(effect))
     }
 
-    fn ceilings(&self) -> impl Iterator<Item = &'a Policy> {
-        self.matched.iter().copied().filter(|policy| policy.ceiling)
+    fn ceilings(&self) -> impl Iterator<Item = &'a Rights> {
+        self.matched.iter().filter(|rule| rule.policy.ceiling).map(|rule| &rule.policy.permissions)
     }
 
     fn effect(&self) -> (Effect, Why) {
-        let first = |effect| self.saying(effect).next().map(|policy| policy.name.clone());
+        let first = |effect| self.saying(effect).next().map(|rule| rule.policy.name.clone());
         if let Some(by) = first(Effect::Deny) {
             (Effect::Deny, Why::Denied { by })
         } else if let Some(by) = first(Effect::Ask) {
@@ -87,7 +89,7 @@ impl<'a> Heard<'a> {
         } else if let Some(by) = first(Effect::Allow) {
             (Effect::Allow, Why::Allowed { by })
         } else if let Some(ceiling) = self.matched.first() {
-            (Effect::Deny, Why::OnlyCeilings { by: ceiling.name.clone() })
+            (Effect::Deny, Why::OnlyCeilings { by: ceiling.policy.name.clone() })
         } else {
             (Effect::Deny, Why::NothingMatches)
         }
@@ -96,7 +98,7 @@ impl<'a> Heard<'a> {
     /// That of the highest-priority allowing policy which has one. A key that cannot be made is a reason to deny: without
     /// it the event would land in a session that nobody chose.
     fn session(&self, case: &Case) -> Result<Option<Placed>, Why> {
-        let own = |policy: &'a Policy| Some((policy, policy.session.as_ref()?));
+        let own = |rule: &'a Rule| Some((&rule.policy, rule.policy.session.as_ref()?));
         let Some((policy, Session { persona, key })) = self.saying(Effect::Allow).find_map(own) else {
             return Ok(None);
         };
@@ -107,14 +109,9 @@ impl<'a> Heard<'a> {
 
     fn permissions(&self) -> Permissions {
         let own = Bounds {
-            allow: self.saying(Effect::Allow).filter_map(|policy| said(policy, allows(policy))).collect(),
-            deny: self.matched.iter().filter_map(|policy| said(policy, denies(policy))).collect(),
-            ceilings: self
-                .matched
-                .iter()
-                .filter(|policy| policy.is_closed())
-                .map(|policy| cap(policy))
-                .collect(),
+            allow: self.saying(Effect::Allow).filter_map(|rule| rule.allow.clone()).collect(),
+            deny: self.matched.iter().filter_map(|rule| rule.deny.clone()).collect(),
+            ceilings: self.matched.iter().filter_map(|rule| rule.cap.clone()).collect(),
         };
         Permissions { own, within: Vec::new(), credentials: self.credentials(), data: self.data() }
     }
@@ -122,48 +119,34 @@ impl<'a> Heard<'a> {
     /// Those that all who name any have in common, and every ceiling names. A ceiling that names none lets none through:
     /// what it does not name is beyond it.
     fn credentials(&self) -> Credentials {
-        let named = self.granting().filter_map(|policy| policy.permissions.credentials.as_ref());
-        let common = named.cloned().reduce(|common, more| common.and(&more)).unwrap_or(Credentials::NONE);
-        self.ceilings().fold(common, |left, ceiling| {
-            left.and(ceiling.permissions.credentials.as_ref().unwrap_or(&Credentials::NONE))
+        let named = || self.granting().filter_map(|rights| rights.credentials.as_ref());
+        let capping = || self.ceilings().map(|rights| rights.credentials.as_ref());
+        if named().next().is_none() {
+            return Credentials::NONE;
+        }
+        named().map(Some).chain(capping()).fold(Credentials::All, |left, list| match list {
+            Some(list) => left.and(list),
+            None => Credentials::NONE,
         })
     }
 
     /// The lowest that anybody states, and no more than any ceiling states.
     fn data(&self) -> DataLevel {
-        let lowest = self.granting().filter_map(|policy| policy.permissions.data).min().unwrap_or_default();
-        self.ceilings().fold(lowest, |left, ceiling| left.min(ceiling.permissions.data.unwrap_or_default()))
+        let lowest = self.granting().filter_map(|rights| rights.data).min().unwrap_or_default();
+        self.ceilings().fold(lowest, |left, rights| left.min(rights.data.unwrap_or_default()))
     }
 
     /// All but ceilings without an effect, which take away and never give.
-    fn granting(&self) -> impl Iterator<Item = &'a Policy> {
-        self.matched.iter().copied().filter(|policy| policy.effect.is_some())
+    fn granting(&self) -> impl Iterator<Item = &'a Rights> {
+        self.matched.iter().filter(|rule| rule.policy.effect.is_some()).map(|rule| &rule.policy.permissions)
     }
 
     /// Only if every policy that denies would be answered by it: knowing who somebody is does not lift any other denial.
     fn pairing(&self, effect: Effect) -> Option<Pairing> {
-        let mut denying = self.saying(Effect::Deny).map(|policy| policy.pairing);
+        let mut denying = self.saying(Effect::Deny).map(|rule| rule.policy.pairing);
         let first = denying.next().flatten().filter(|_| effect == Effect::Deny)?;
         denying.all(|pairing| pairing.is_some()).then_some(first)
     }
-}
-
-fn said<'a>(policy: &Policy, tools: impl Iterator<Item = &'a String>) -> Option<Said> {
-    let tools: Vec<String> = tools.cloned().collect();
-    (!tools.is_empty()).then(|| Said { policy: policy.name.clone(), tools })
-}
-
-fn allows(policy: &Policy) -> impl Iterator<Item = &String> {
-    policy.permissions.tools.allow.iter()
-}
-
-fn denies(policy: &Policy) -> impl Iterator<Item = &String> {
-    policy.permissions.tools.deny.iter().filter(|denied| *denied != ALL)
-}
-
-/// A ceiling without any tool stays one.
-fn cap(policy: &Policy) -> Said {
-    Said { policy: policy.name.clone(), tools: allows(policy).cloned().collect() }
 }
 
 impl Policy {
@@ -173,11 +156,6 @@ impl Policy {
         self.enabled
             && self.matching.principal.is(&case.principal)
             && (anywhere || self.matching.conditions.iter().any(|condition| condition.holds(case)))
-    }
-
-    /// Whether nothing beyond its own `allow` gets through.
-    fn is_closed(&self) -> bool {
-        self.ceiling || self.permissions.tools.deny.iter().any(|denied| denied == ALL)
     }
 }
 

@@ -1,9 +1,10 @@
 //! How far somebody goes, in a form that can be kept, asked about one tool, and shrunk.
 
 use std::fmt;
+use std::sync::Arc;
 
 use domain::glob;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::policy::{Credentials, DataLevel};
 
@@ -35,17 +36,47 @@ pub struct Bounds {
     pub ceilings: Vec<Said>,
 }
 
-/// Globs, and who said them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Globs, and who said them. Made once per policy and shared by every decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said(Arc<Words>);
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Said {
-    pub policy: String,
-    pub tools: Vec<String>,
+struct Words {
+    policy: String,
+    tools: Vec<String>,
 }
 
 impl Said {
+    #[must_use]
+    pub fn new(policy: impl Into<String>, tools: Vec<String>) -> Self {
+        Self(Arc::new(Words { policy: policy.into(), tools }))
+    }
+
+    #[must_use]
+    pub fn policy(&self) -> &str {
+        &self.0.policy
+    }
+
+    #[must_use]
+    pub fn tools(&self) -> &[String] {
+        &self.0.tools
+    }
+
     fn covers(&self, tool: &str) -> bool {
-        self.tools.iter().any(|globbed| glob::matches(globbed, tool))
+        self.tools().iter().any(|globbed| glob::matches(globbed, tool))
+    }
+}
+
+impl Serialize for Said {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Said {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Words::deserialize(deserializer).map(|words| Self(Arc::new(words)))
     }
 }
 
@@ -120,7 +151,7 @@ impl Permissions {
         Self {
             own: self.own.clone(),
             within,
-            credentials: self.credentials.and(&outer.credentials),
+            credentials: self.credentials.clone().and(&outer.credentials),
             data: self.data.min(outer.data),
         }
     }
@@ -128,7 +159,7 @@ impl Permissions {
     /// The same with a live grant. It adds to what is allowed, and passes no deny, no ceiling and nobody above.
     #[must_use]
     pub fn and_granted(mut self, grant: &str, tools: Vec<String>) -> Self {
-        self.own.allow.push(Said { policy: grant.to_owned(), tools });
+        self.own.allow.push(Said::new(grant, tools));
         self
     }
 }
@@ -137,12 +168,12 @@ impl Bounds {
     /// Who allows it.
     fn judge(&self, tool: &str) -> Result<&str, WhyNot> {
         if let Some(said) = self.deny.iter().find(|said| said.covers(tool)) {
-            return Err(WhyNot::Denied { by: said.policy.clone() });
+            return Err(WhyNot::Denied { by: said.policy().to_owned() });
         }
         if let Some(said) = self.ceilings.iter().find(|said| !said.covers(tool)) {
-            return Err(WhyNot::BeyondCeiling { by: said.policy.clone() });
+            return Err(WhyNot::BeyondCeiling { by: said.policy().to_owned() });
         }
         let allowing = self.allow.iter().find(|said| said.covers(tool));
-        allowing.map(|said| said.policy.as_str()).ok_or(WhyNot::NobodyAllows)
+        allowing.map(Said::policy).ok_or(WhyNot::NobodyAllows)
     }
 }

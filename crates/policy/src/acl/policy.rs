@@ -164,11 +164,16 @@ impl Credentials {
         }
     }
 
+    /// What both have.
     #[must_use]
-    pub fn and(&self, other: &Self) -> Self {
+    pub fn and(self, other: &Self) -> Self {
         match (self, other) {
-            (Self::All, one) | (one, Self::All) => one.clone(),
-            (Self::Only(ours), Self::Only(theirs)) => Self::Only(ours & theirs),
+            (Self::All, one) => one.clone(),
+            (one, Self::All) => one,
+            (Self::Only(mut names), Self::Only(others)) => {
+                names.retain(|name| others.contains(name));
+                Self::Only(names)
+            }
         }
     }
 }

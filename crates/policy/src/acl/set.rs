@@ -3,17 +3,45 @@
 use std::collections::BTreeSet;
 
 use domain::{Digest, canonical};
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct as _;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::limits::POLICIES;
-use super::policy::Policy;
+use super::permissions::Said;
+use super::policy::{ALL, Policy, Tools};
 
 /// By priority, the highest first; the same priority in the order of the files. It is kept in the ledger under the digest
 /// of its canonical JSON, and what was kept is checked again when it is read.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Kept")]
 pub struct PolicySet {
-    policies: Vec<Policy>,
+    pub(super) rules: Vec<Rule>,
+}
+
+/// A policy with what every decision would otherwise have to copy out of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rule {
+    pub(super) policy: Policy,
+    pub(super) allow: Option<Said>,
+    /// Without `*`, which makes it closed instead.
+    pub(super) deny: Option<Said>,
+    /// Nothing beyond this gets through. A ceiling without any tool stays one.
+    pub(super) cap: Option<Said>,
+}
+
+impl Rule {
+    fn new(policy: Policy) -> Self {
+        let Tools { allow, deny } = &policy.permissions.tools;
+        let closed = policy.ceiling || deny.iter().any(|glob| glob == ALL);
+        let said = |globs: Vec<String>| Said::new(&policy.name, globs);
+        let unless_empty = |globs: Vec<String>| (!globs.is_empty()).then(|| said(globs));
+        Self {
+            allow: unless_empty(allow.clone()),
+            deny: unless_empty(deny.iter().filter(|glob| *glob != ALL).cloned().collect()),
+            cap: closed.then(|| said(allow.clone())),
+            policy,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -58,12 +86,12 @@ impl PolicySet {
             }
         }
         policies.sort_by_key(|policy| std::cmp::Reverse(policy.priority)); // stable
-        Ok(Self { policies })
+        Ok(Self { rules: policies.into_iter().map(Rule::new).collect() })
     }
 
     /// Switched off ones included.
     pub fn iter(&self) -> impl Iterator<Item = &Policy> {
-        self.policies.iter()
+        self.rules.iter().map(|rule| &rule.policy)
     }
 
     #[must_use]
@@ -75,7 +103,8 @@ impl PolicySet {
     #[must_use]
     pub fn switched(&self, name: &str, to: Switch) -> Option<Self> {
         let mut set = self.clone();
-        set.policies.iter_mut().find(|policy| policy.name == name)?.enabled = to == Switch::On;
+        let rule = set.rules.iter_mut().find(|rule| rule.policy.name == name)?;
+        rule.policy.enabled = to == Switch::On;
         Some(set)
     }
 
@@ -92,6 +121,14 @@ impl PolicySet {
 pub enum Switch {
     On,
     Off,
+}
+
+impl Serialize for PolicySet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut kept = serializer.serialize_struct("PolicySet", 1)?;
+        kept.serialize_field("policies", &self.iter().collect::<Vec<_>>())?;
+        kept.end()
+    }
 }
 
 impl TryFrom<Kept> for PolicySet {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-pub struct Draw(u64);
+pub(crate) struct Draw(u64);
 
 /// Few words each, so that policies and cases often meet.
 const TAGS: [&str; 3] = ["a", "b", "role:c"];
@@ -32,7 +32,7 @@ const KEYS: [&str; 7] = [
 ];
 
 impl Draw {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -83,7 +83,7 @@ impl Draw {
         if self.chance(50) { json!(self.chance(70)) } else { json!(self.one(&["h", "i"])) }
     }
 
-    pub fn policies(&mut self) -> Value {
+    pub(crate) fn policies(&mut self) -> Value {
         let count = self.below(9);
         (0..count).map(|n| self.policy(n)).collect()
     }
@@ -189,7 +189,7 @@ impl Draw {
         modifiers.into()
     }
 
-    pub fn case(&mut self) -> Value {
+    pub(crate) fn case(&mut self) -> Value {
         let mut who = Map::new();
         self.put(&mut who, 80, "is_owner", Self::flag);
         self.put(&mut who, 80, "relationship", |draw| json!(draw.one(&RELATIONS)));

@@ -4,6 +4,15 @@
 //! It works on raw JSON and shares no type and no helper with `policy`: not the globs, not the calendar, not the templates.
 //! `draw` makes the sets and cases, `plain` answers them, and this file compares.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test fails loudly, and reads JSON that it has drawn itself"
+)]
+
 mod draw;
 mod plain;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-pub fn answer(policies: &[Value], line: &Value) -> Value {
+pub(crate) fn answer(policies: &[Value], line: &Value) -> Value {
     let mut matched: Vec<&Value> = policies.iter().filter(|policy| matches(policy, line)).collect();
     matched.sort_by_key(|policy| -policy["priority"].as_i64().unwrap());
 

@@ -4,7 +4,7 @@ use super::super::permissions::{Bounds, Permissions, Said, Verdict, WhyNot};
 use crate::acl::{Credentials, DataLevel};
 
 fn said(policy: &str, tools: &[&str]) -> Said {
-    Said { policy: policy.into(), tools: tools.iter().map(|&tool| tool.to_owned()).collect() }
+    Said::new(policy, tools.iter().map(|&tool| tool.to_owned()).collect())
 }
 
 fn manager() -> Permissions {
