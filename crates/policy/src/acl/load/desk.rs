@@ -8,7 +8,7 @@ use super::tree::{Node, Value};
 use crate::acl::limits::{LIST_ENTRIES, TEXT_BYTES};
 
 /// How much is shown of what somebody wrote, in characters.
-const SHOWN: usize = 80;
+const SHOWN: usize = 120;
 
 pub(super) struct Desk<'a> {
     pub(super) file: &'a str,

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::acl::filter::NotNow;
 use crate::acl::key::NotAKey;
 use crate::acl::limits::{FILE_BYTES, FILES, POLICIES, REPORTED, SET_BYTES, TEXT_BYTES};
-use crate::acl::set::TOP;
+use crate::acl::set::{NotASet, TOP};
 use crate::acl::when::NotATime;
 
 /// Line and column, both from 1; columns count characters.
@@ -48,6 +48,8 @@ pub enum Wrong {
     SetTooLarge,
     #[error("there are more than {POLICIES} policies")]
     TooManyPolicies,
+    #[error(transparent)]
+    Set(#[from] NotASet),
     #[error("this is not YAML: {0}")]
     NotYaml(String),
     #[error("there is too much in this file, or it is nested too deeply")]

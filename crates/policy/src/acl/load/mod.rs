@@ -166,10 +166,7 @@ impl Loading {
         set.map(|set| Loaded { set, notes }).map_err(|wrong| {
             // The checks above are stricter than a set's own; this says so instead of relying on it.
             let (file, at) = ("policies".to_owned(), Place::START);
-            Mistakes {
-                all: vec![Mistake { file, at, wrong: Wrong::NotYaml(wrong.to_string()), help: None }],
-                more: 0,
-            }
+            Mistakes { all: vec![Mistake { file, at, wrong: wrong.into(), help: None }], more: 0 }
         })
     }
 

@@ -337,7 +337,14 @@ fn pairing_is_for_denials_that_it_would_answer() {
     let text = r#"
 - { name: pair, match: {}, effect: deny, pairing: once, priority: 10 }
 - { name: bar, match: { conditions: [{ platform: barred }] }, effect: deny, priority: 90 }
+- { name: low, match: { conditions: [{ platform: low }] }, effect: deny, priority: 1 }
 "#;
     assert_eq!(decide(&set(text), &json!({})).pairing, Some(Pairing::Once));
-    assert_eq!(decide(&set(text), &json!({ "event": { "platform": "barred" } })).pairing, None);
+    for platform in ["barred", "low"] {
+        assert_eq!(
+            decide(&set(text), &json!({ "event": { "platform": platform } })).pairing,
+            None,
+            "{platform}"
+        );
+    }
 }

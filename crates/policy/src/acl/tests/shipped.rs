@@ -126,3 +126,27 @@ fn quiet_hours_cap_and_let_nobody_in() {
     let owner = json!({ "is_owner": true, "id": "o-1" });
     assert!(at(owner, "2026-01-30T03:00:00+11:00").permissions.may("web_search").is_yes());
 }
+
+#[test]
+fn what_is_no_person_is_let_in_as_far_as_it_is_marked() {
+    let set = defaults();
+    let hook = |tags: Value| {
+        decide(
+            &set,
+            &json!({ "principal": { "webhook": "shop", "name": "shop", "tags": tags }, "event": { "platform": "webhook" } }),
+        )
+    };
+    let (plain, trusted, untrusted) =
+        (hook(json!([])), hook(json!(["hook:trusted"])), hook(json!(["hook:untrusted"])));
+    for (access, tools) in
+        [(&plain, "+calc -web_search"), (&trusted, "+calc +web_search -shell"), (&untrusted, "-calc")]
+    {
+        assert_eq!(access.session.as_ref().and_then(|placed| placed.key.as_deref()), Some("webhook:shop"));
+        for word in tools.split_whitespace() {
+            let (expected, tool) = word.split_at(1);
+            assert_eq!(access.permissions.may(tool).is_yes(), expected == "+", "{tool} {access:?}");
+        }
+    }
+    assert_eq!(plain.modifiers.trust, None);
+    assert_eq!(untrusted.modifiers.trust, Some(domain::Trust::Untrusted));
+}
