@@ -3,11 +3,10 @@
 
 use super::access::{Access, Placed, Why};
 use super::case::{Case, Mark, Scene, Who};
+use super::credentials::Credentials;
 use super::key::NoKey;
 use super::permissions::{Bounds, Permissions};
-use super::policy::{
-    Condition, Credentials, DataLevel, Effect, Modifiers, Pairing, Policy, Rights, Session, Whom,
-};
+use super::policy::{Condition, DataLevel, Effect, Modifiers, Pairing, Policy, Rights, Session, Whom};
 use super::set::{PolicySet, Rule};
 
 /// Whether the owner has been asked about this case.

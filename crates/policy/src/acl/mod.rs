@@ -19,6 +19,7 @@
 
 pub mod access;
 pub mod case;
+pub mod credentials;
 mod evaluate;
 pub mod filter;
 pub mod key;
@@ -32,9 +33,10 @@ pub mod when;
 
 pub use access::{Access, Placed, Why};
 pub use case::{Case, Mark, Moment, Scene, Who};
+pub use credentials::Credentials;
 pub use load::{Loaded, Mistake, Mistakes, Note, load};
 pub use permissions::{Permissions, Verdict, WhyNot};
-pub use policy::{Credentials, DataLevel, Effect, Policy};
+pub use policy::{DataLevel, Effect, Policy};
 pub use set::{PolicySet, Switch};
 
 #[cfg(test)]

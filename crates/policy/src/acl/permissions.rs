@@ -6,7 +6,8 @@ use std::sync::Arc;
 use domain::glob;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::policy::{Credentials, DataLevel};
+use super::credentials::Credentials;
+use super::policy::DataLevel;
 
 /// What several policies say together, and what stands above that. It is made by `decide`, and gets only smaller by
 /// [`Permissions::within`].

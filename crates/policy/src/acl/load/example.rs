@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::check::{KINDS, mark, owned, tags};
 use super::desk::{Desk, Fields};
+use super::matching::{KINDS, mark, owned, tags};
 use super::mistake::{Place, Wrong};
 use super::tree::{Node, Value};
 use crate::acl::access::Access;
 use crate::acl::case::{Case, Scene, Who};
+use crate::acl::credentials::Credentials;
 use crate::acl::filter;
-use crate::acl::policy::{Credentials, DataLevel, Effect};
+use crate::acl::policy::{DataLevel, Effect};
 use crate::acl::set::PolicySet;
 
 pub(super) struct Example {

@@ -7,6 +7,7 @@
 mod check;
 mod desk;
 mod example;
+mod matching;
 mod mistake;
 mod nearest;
 mod rights;

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::desk::{Desk, shown};
 use super::mistake::Wrong;
 use super::tree::{Node, Value};
-use crate::acl::policy::{ALL, Credentials, DataLevel, Rights, Tools};
+use crate::acl::credentials::Credentials;
+use crate::acl::policy::{ALL, DataLevel, Rights, Tools};
 
 pub(super) fn read(desk: &mut Desk<'_>, node: &Node) -> Rights {
     let Some(fields) = desk.fields(node, "`permissions`", &["tools", "credentials", "data"]) else {
