@@ -71,6 +71,12 @@ impl fmt::Display for Why {
             Self::NoSession { by, why: NoKey::TooLong } => {
                 write!(f, "the session key that `{by}` makes is too long here")
             }
+            Self::NoSession { by, why: NoKey::MainInAGroup } => {
+                write!(
+                    f,
+                    "`{by}` would answer a group in the owner's own session, which is read by nobody else"
+                )
+            }
             Self::NoSession { by, why: NoKey::Main } => {
                 write!(
                     f,

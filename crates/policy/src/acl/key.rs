@@ -78,6 +78,8 @@ pub enum NoKey {
     TooLong,
     /// What somebody is called would have put them into the owner's own session.
     Main,
+    /// What is answered in a group is read by everybody.
+    MainInAGroup,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,7 +137,11 @@ impl Key {
         if key.len() > KEY_BYTES {
             return Err(NoKey::TooLong);
         }
-        if key == MAIN && self.written != MAIN { Err(NoKey::Main) } else { Ok(key) }
+        match (key == MAIN, self.written == MAIN, case.event.container_kind) {
+            (true, false, _) => Err(NoKey::Main),
+            (true, true, Some(ContainerKind::Group)) => Err(NoKey::MainInAGroup),
+            _ => Ok(key),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Access control by policies: who is let in, into which session, with which tools, credentials and data.
 //!
-//! Policies are YAML that the owner writes ([`load`]), a set of them is compiled once ([`PolicySet`]), and
+//! Policies are YAML that the owner writes ([`load()`]), a set of them is compiled once ([`PolicySet`]), and
 //! [`PolicySet::decide`] answers one [`Case`] with an [`Access`] and its reason. Nothing here reads a file, a clock or a
 //! message.
 //!
@@ -13,6 +13,7 @@
 //! - **Held or denied is nothing allowed**: permissions, credentials and data are empty unless the effect is `allow`.
 //! - **`credentials: []`** names none, and so leaves none; leaving the field out names nothing.
 //! - **Tags** of a policy must all be there. `webhook: true` is any webhook, a name only that one; agents the same.
+//! - **`main`**, the owner's own session, is never a group's, and nobody gets there by a name that they have.
 //! - **What is not known** matches nothing that asks for it, not even `false`.
 //!
 //! Start reading at [`evaluate`](PolicySet::decide).

@@ -1,4 +1,4 @@
-//! What one policy says. The same form in YAML, in JSON and here; [`super::load`] reads it from YAML with all mistakes at
+//! What one policy says. The same form in YAML, in JSON and here; [`super::load()`] reads it from YAML with all mistakes at
 //! once, serde reads back what the ledger kept.
 
 use domain::Trust;

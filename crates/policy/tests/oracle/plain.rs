@@ -160,7 +160,9 @@ fn render(key: &str, line: &Value) -> Option<String> {
             rendered = rendered.replace(variable, value.as_str().filter(|value| !value.is_empty())?);
         }
     }
-    (rendered != "main" || key == "main").then_some(rendered)
+    // The owner's own session is for who is put there in so many words, and never for a group.
+    let may_be_main = key == "main" && line["event"]["container_kind"] != "group";
+    (rendered != "main" || may_be_main).then_some(rendered)
 }
 
 // ---- how far

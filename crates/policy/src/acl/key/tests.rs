@@ -74,6 +74,8 @@ fn nobody_gets_into_the_owners_session_by_their_name() {
     case.principal.name = Some("in".into());
     assert_eq!(render("ma{principal.name}", &case), Err(NoKey::Main));
     assert_eq!(render("main", &case).as_deref(), Ok("main"));
+    case.event.container_kind = Some(ContainerKind::Group);
+    assert_eq!(render("main", &case), Err(NoKey::MainInAGroup));
 }
 
 #[test]
