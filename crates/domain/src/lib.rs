@@ -18,6 +18,7 @@ pub mod change;
 pub mod criterion;
 pub mod digest;
 pub mod event;
+pub mod glob;
 pub mod id;
 pub mod limits;
 pub mod principal;
