@@ -1,5 +1,7 @@
 //! The command line, as types. Every command's help ends with an example.
 
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand, ValueEnum};
 
 #[derive(Debug, Parser)]
@@ -107,6 +109,9 @@ pub(crate) enum Command {
         after_help = "Example:\n  echo '{\"id\":1,\"request\":\"read notes.txt\",\"tools\":[{\"name\":\"read\",\"tier\":\"read_only\",\"input_schema\":{\"properties\":{\"path\":{}}}}],\"steps\":[{\"tool\":\"read\",\"args\":{\"path\":\"notes.txt\"}}]}' | regent authorize\n\nEach line is answered with {\"id\",\"steps\":[{\"tool\",\"decision\",\"layer\",\"reason\",\"provenance\"}]}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"
     )]
     Authorize,
+    /// Access policies: check files of them, and ask who they would let in
+    #[command(subcommand, after_help = "Example:\n  regent acl validate people.yaml")]
+    Acl(Acl),
     /// Stop everything now: no call starts, what runs is stopped; until `resume-all`
     #[command(after_help = "Example:\n  regent halt")]
     Halt,
@@ -180,7 +185,7 @@ pub(crate) enum Command {
     Backup {
         /// Where the copy's folder is made; without it: beside the house's data
         #[arg(long, value_name = "FOLDER")]
-        to: Option<std::path::PathBuf>,
+        to: Option<PathBuf>,
         /// Say what would be copied, and write nothing
         #[arg(long)]
         dry_run: bool,
@@ -189,7 +194,7 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  regent restore --dry-run /mnt/usb/regent-20261116T051805Z")]
     Restore {
         /// The folder of a backup
-        folder: std::path::PathBuf,
+        folder: PathBuf,
         /// Try it in a scratch place, and say what would be replaced
         #[arg(long)]
         dry_run: bool,
@@ -223,7 +228,7 @@ impl Command {
     pub(crate) fn needs_no_house(&self) -> bool {
         match self {
             Self::Explain { what } => runtime::Code::parse(what).is_some(),
-            Self::Completions { .. } | Self::Authorize => true,
+            Self::Completions { .. } | Self::Authorize | Self::Acl(_) => true,
             _ => false,
         }
     }
@@ -232,9 +237,36 @@ impl Command {
     pub(crate) const fn helps(&self) -> bool {
         matches!(
             self,
-            Self::Explain { .. } | Self::Paths | Self::Doctor | Self::Completions { .. } | Self::Authorize
+            Self::Explain { .. }
+                | Self::Paths
+                | Self::Doctor
+                | Self::Completions { .. }
+                | Self::Authorize
+                | Self::Acl(_)
         )
     }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Acl {
+    /// Say everything that is wrong with these files, or that nothing is
+    #[command(
+        after_help = "Example:\n  regent acl validate people.yaml groups.yaml\n\nAll fields: docs/access.md"
+    )]
+    Validate {
+        /// The policies, in YAML
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Who would be let in, with what, and why: cases in, decisions out
+    #[command(
+        after_help = "Example:\n  echo '{\"principal\":{\"relationship\":\"partner\"},\"event\":{\"platform\":\"matrix\",\"container_kind\":\"dm\"},\"tools\":[\"web_search\"]}' | regent acl test\n\nEach line is answered with {\"effect\",\"matched\",\"session\",\"permissions\",\"may\",\"data\",\"credentials\",\"modifiers\",\"reason\"}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"
+    )]
+    Test {
+        /// The policies, in YAML; those that ship, if none is named
+        #[arg(long, value_name = "FILE")]
+        policies: Vec<PathBuf>,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -524,7 +556,7 @@ pub(crate) enum Audit {
         complete: bool,
         /// Check an exported record instead of this house's own
         #[arg(long, value_name = "FILE")]
-        export: Option<std::path::PathBuf>,
+        export: Option<PathBuf>,
     },
     /// Print the whole record for somebody who need not trust this program
     #[command(

@@ -55,6 +55,7 @@ codes! {
     NOTHING_TO_UNDO = 2020;
     BAD_ANSWER = 2021;
     BAD_GRANT = 2022;
+    BAD_POLICY = 2023;
     NOT_ADMITTED = 3001;
     REFUSED = 3002;
     HALTED = 3003;

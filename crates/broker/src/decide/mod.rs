@@ -13,10 +13,12 @@ pub(crate) mod own_words;
 use std::fmt;
 
 use domain::call::{Call, Chooser};
+pub use domain::glob::matches;
 use domain::id::{ApprovalId, GrantId};
 use domain::principal::Principal;
 use domain::source::Text;
 use domain::{Digest, Tier, Trust};
+pub use policy::acl::DataLevel;
 use policy::vpol::Vpol;
 use serde::{Deserialize, Serialize};
 
@@ -115,17 +117,6 @@ impl fmt::Display for Decision {
     }
 }
 
-/// Which data somebody reaches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DataLevel {
-    #[default]
-    None,
-    /// Tools of the data class `logistics`.
-    Restricted,
-    Full,
-}
-
 /// Everything the layers may look at.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
@@ -219,25 +210,6 @@ fn decide_by(asked: &[(Layer, layers::Ask)], facts: &Facts<'_>) -> Decision {
     });
     let words = words.collect();
     Decision::of(words, facts.confirmed(), used)
-}
-
-/// A glob over names: `*` stands for any run of characters. Linear in the name for every star.
-#[must_use]
-pub fn matches(glob: &str, name: &str) -> bool {
-    let mut parts = glob.split('*');
-    let Some(rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
-    let mut rest = rest;
-    let mut last = None;
-    for part in parts {
-        if let Some(before) = last.replace(part) {
-            let Some((_, after)) = rest.split_once(before) else { return false };
-            rest = after;
-        }
-    }
-    match last {
-        None => rest.is_empty(),
-        Some(end) => rest.ends_with(end),
-    }
 }
 
 #[cfg(test)]

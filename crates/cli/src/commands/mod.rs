@@ -1,5 +1,6 @@
 //! One file per group of commands: each turns arguments into one use case of [`runtime::App`] and shows what comes back.
 
+mod acl;
 mod approvals;
 mod attend;
 mod audit;
@@ -67,6 +68,7 @@ pub(crate) async fn dispatch(
         Command::Tools(command) => tools::tools(app, screen, surroundings, seat, command).await,
         Command::Undo { task, dry_run } => undo::undo(app, screen, &task, dry_run).await,
         Command::Authorize => authorize::authorize(screen).await,
+        Command::Acl(command) => acl::acl(screen, command).await,
         Command::Halt => tools::halt(app, screen).await,
         Command::ResumeAll => tools::resume_all(app, screen).await,
         Command::Tasks(command) => tasks::tasks(app, screen, command).await,
