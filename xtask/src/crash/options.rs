@@ -39,7 +39,7 @@ pub(crate) static CALLS: Load = Load {
 pub(crate) static APPROVALS: Load = Load {
     command: "crash approvals",
     flag: "--kills",
-    usual: 40,
+    usual: 80,
     soak: 1_000,
     log: "docs/soak/approvals.md",
     guards: &["fence", "stamp", "fingerprint", "reauthorisation"],
