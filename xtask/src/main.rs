@@ -61,13 +61,13 @@ fn dispatch(args: &[String]) -> anyhow::Result<ExitCode> {
         },
         "crash" | "soak" if rest.first().is_some_and(|mode| mode == "calls") => {
             match crash_options(task, &crash::CALLS).parse(rest.get(1..).unwrap_or_default()) {
-                Ok(options) => crash::calls::task(options),
+                Ok(options) => crash::calls_task(options),
                 Err(unknown) => Ok(help(&unknown)),
             }
         }
         "crash" | "soak" if rest.first().is_some_and(|mode| mode == "approvals") => {
             match crash_options(task, &crash::APPROVALS).parse(rest.get(1..).unwrap_or_default()) {
-                Ok(options) => crash::approvals::task(options),
+                Ok(options) => crash::approvals_task(options),
                 Err(unknown) => Ok(help(&unknown)),
             }
         }

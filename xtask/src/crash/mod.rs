@@ -6,9 +6,10 @@
 
 mod account;
 mod aim;
-pub(crate) mod approvals;
+mod approvals;
 mod book;
-pub(crate) mod calls;
+mod calls;
+mod campaign;
 mod house;
 mod options;
 mod random;
@@ -27,6 +28,8 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 
 use self::aim::Coverage;
+use self::approvals::Approvals;
+use self::calls::Calls;
 use self::house::{House, Stage};
 pub(crate) use self::options::{APPROVALS, CALLS, HOUSES, Load, Options};
 use self::random::Random;
@@ -53,6 +56,14 @@ pub(crate) fn task(options: Options) -> anyhow::Result<ExitCode> {
     Ok(if (totals.violations > 0) == expected { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+pub(crate) fn calls_task(options: Options) -> anyhow::Result<ExitCode> {
+    campaign::task::<Calls>(options)
+}
+
+pub(crate) fn approvals_task(options: Options) -> anyhow::Result<ExitCode> {
+    campaign::task::<Approvals>(options)
+}
+
 /// Some rounds on every store there is; then each guard is taken out in turn and must be missed.
 pub(crate) fn suite(job: &Job) -> anyhow::Result<Ran> {
     let totals = run(job, Options::usual(&HOUSES))?;
@@ -65,8 +76,17 @@ pub(crate) fn suite(job: &Job) -> anyhow::Result<Ran> {
             bail!("nobody noticed that the {guard} was missing in {MUTANT_ROUNDS} rounds");
         }
     }
-    let (calls, approvals) = (calls::suite(job)?, approvals::suite(job)?);
-    let note = format!("{} rounds, {} processes; {calls}; {approvals}", totals.rounds, totals.processes);
+    let (of_calls, calls) = campaign::suite::<Calls>(job)?;
+    let (of_approvals, approvals) = campaign::suite::<Approvals>(job)?;
+    let note = format!(
+        "{} rounds, {} processes; {} calls, {} kills of them; {} calls that asked, {} kills around them",
+        totals.rounds,
+        totals.processes,
+        calls.calls(),
+        of_calls.kills,
+        approvals.cases(),
+        of_approvals.kills,
+    );
     Ok(Ran { tests: None, note })
 }
 

@@ -14,7 +14,7 @@ use super::super::store::Server;
 use super::super::verdict::{Company, Invariant, Violation};
 use super::case::Case;
 use super::cut::{Step, sound};
-use super::report::Tally;
+use super::report::Approvals;
 use super::verdict::{self, Asked};
 use super::world::World;
 
@@ -23,10 +23,12 @@ const SHORT: Duration = Duration::from_secs(3);
 const OPEN_FOR: &str = "REGENT_APPROVALS_TIME";
 
 #[derive(Debug)]
-pub(super) struct Office<'a> {
+pub(in crate::crash) struct Office<'a> {
     pub(super) site: Site<'a>,
+    /// For so many it is used.
+    pub(super) rounds: u64,
     cases: u64,
-    pub(super) tally: Tally,
+    pub(super) tally: Approvals,
 }
 
 /// A task that waits for an answer to one question.
@@ -37,8 +39,8 @@ pub(super) struct Waiting {
 }
 
 impl<'a> Office<'a> {
-    pub(super) const fn new(site: Site<'a>) -> Self {
-        Self { site, cases: 0, tally: Tally::NONE }
+    pub(super) fn new(site: Site<'a>, rounds: u64) -> Self {
+        Self { site, rounds, cases: 0, tally: Approvals::default() }
     }
 
     /// A new call to be, with its files.

@@ -54,7 +54,7 @@ pub(super) struct Record {
 
 /// How a call came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(in crate::crash) enum Outcome {
     /// Nothing was promised, nothing is on record, nothing happened.
     NeverTaken,
     Finished,
