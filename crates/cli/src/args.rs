@@ -1,8 +1,12 @@
 //! The command line, as types. Every command's help ends with an example.
 
+mod authority;
+
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+
+pub(crate) use authority::{Acl, Approvals, Grants, Tools};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -248,257 +252,6 @@ impl Command {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Acl {
-    /// Say everything that is wrong with these files, or that nothing is
-    #[command(
-        after_help = "Example:\n  regent acl validate people.yaml groups.yaml\n\nAll fields: docs/access.md"
-    )]
-    Validate {
-        /// The policies, in YAML
-        #[arg(required = true, value_name = "FILE")]
-        files: Vec<PathBuf>,
-    },
-    /// Who would be let in, with what, and why: cases in, decisions out
-    #[command(
-        after_help = "Example:\n  echo '{\"principal\":{\"relationship\":\"partner\"},\"event\":{\"platform\":\"matrix\",\"container_kind\":\"dm\"},\"tools\":[\"web_search\"]}' | regent acl test\n\nEach line is answered with {\"effect\",\"matched\",\"session\",\"permissions\",\"may\",\"data\",\"credentials\",\"modifiers\",\"reason\"}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"
-    )]
-    Test {
-        /// The policies, in YAML; those that ship, if none is named
-        #[arg(long, value_name = "FILE")]
-        policies: Vec<PathBuf>,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Tools {
-    /// Every tool, with its tier, its level and whether it is on
-    #[command(after_help = "Example:\n  regent tools list")]
-    List,
-    /// Everything that is known of one tool
-    #[command(after_help = "Example:\n  regent tools show write_file\n  regent tools show file:read --json")]
-    Show {
-        /// Its id, or another name it is known by
-        tool: String,
-    },
-    /// Switch a tool on
-    #[command(after_help = "Example:\n  regent tools enable write_file")]
-    Enable { tool: String },
-    /// Switch a tool off; nobody can use it then
-    #[command(after_help = "Example:\n  regent tools disable write_file")]
-    Disable { tool: String },
-    /// Set how much a tool is watched: 0 (every call reviewed) to 4 (none)
-    #[command(after_help = "Example:\n  regent tools level write_file 0")]
-    Level {
-        tool: String,
-        #[arg(value_parser = clap::value_parser!(u8).range(0..=4))]
-        level: u8,
-    },
-    /// Register a tool from a JSON file, or change one that was; it starts at level 0
-    #[command(
-        after_help = "Example:\n  echo '{\"tool_id\":\"notes_read\",\"description\":\"reads the notes\",\"handler_config\":{\"function\":\"read_file\",\"fixed\":{\"path\":\"NOTES.md\"}}}' | regent tools add -\n\nAll fields: docs/broker.md"
-    )]
-    Add {
-        /// The file, or `-` for standard input
-        file: String,
-    },
-    /// Take a registered tool out again
-    #[command(after_help = "Example:\n  regent tools remove notes_read")]
-    Remove { tool: String },
-    /// Call a tool yourself, here, through the same door as any agent
-    #[command(
-        after_help = "Example:\n  regent tools call find_files 'extensions=[\"rs\"]' limit=3\n  regent tools call write_file path=hello.txt content=hello\n  regent tools call delete_file path=hello.txt --yes\n  regent tools call calc --args '{\"expression\": \"19.99 * 3\"}'"
-    )]
-    Call {
-        tool: String,
-        /// Arguments as name=value
-        #[arg(value_name = "NAME=VALUE")]
-        args: Vec<String>,
-        /// All arguments as one JSON object
-        #[arg(long = "args", value_name = "JSON", conflicts_with = "args")]
-        json_args: Option<String>,
-        /// Say yes to exactly this call, where a person is asked
-        #[arg(long)]
-        yes: bool,
-        /// Stay until every question that it leads to is answered, here or elsewhere
-        #[arg(long)]
-        wait: bool,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Approvals {
-    /// What is open, next to expire first
-    #[command(after_help = "Example:\n  regent approvals list --json")]
-    List,
-    /// Everything about one question
-    #[command(after_help = "Example:\n  regent approvals show a-m3xd\n  regent approvals show a-m3xd -v")]
-    Show {
-        /// Any unique beginning of its id
-        id: String,
-        /// Texts in full, however long
-        #[arg(short = 'v', long)]
-        all: bool,
-    },
-    /// Say yes, once or for longer
-    #[command(
-        after_help = "Example:\n  regent approvals approve a-m3xd\n  regent approvals approve a-m3xd a-p2ne\n  regent approvals approve a-m3xd --for 24h\n  regent approvals approve a-w8kd --value aurora.example"
-    )]
-    Approve {
-        /// Any unique beginning of each id
-        #[arg(value_name = "ID", required = true, num_args = 1..)]
-        ids: Vec<String>,
-        /// How long the yes lasts; the last two write a grant
-        #[arg(long = "for", value_name = "TIME", default_value = "once")]
-        lasting: Lasting,
-        /// What has to be typed of the value, where a plain yes is not enough
-        #[arg(long, value_name = "TEXT")]
-        value: Option<String>,
-    },
-    /// Say no
-    #[command(
-        after_help = "Example:\n  regent approvals reject a-m3xd \"the originals are not there any more\""
-    )]
-    Reject {
-        /// Any unique beginning of its id
-        id: String,
-        /// The agent is told it
-        #[arg(value_name = "REASON")]
-        reason: Vec<String>,
-    },
-    /// Say yes to the same call with other arguments
-    #[command(after_help = "Example:\n  regent approvals modify a-w8kd to=billing@aurora.example")]
-    Modify {
-        /// Any unique beginning of its id
-        id: String,
-        /// Arguments that differ, as name=value; the others stay
-        #[arg(value_name = "NAME=VALUE")]
-        args: Vec<String>,
-        /// All arguments as one JSON object
-        #[arg(long = "args", visible_alias = "json-args", value_name = "JSON", conflicts_with = "args")]
-        json_args: Option<String>,
-        /// What has to be typed of the value, where a plain yes is not enough
-        #[arg(long, value_name = "TEXT")]
-        value: Option<String>,
-    },
-    /// Hand a question to the next authority; its time begins anew
-    #[command(after_help = "Example:\n  regent approvals escalate a-m3xd")]
-    Escalate {
-        /// Any unique beginning of its id
-        id: String,
-    },
-    /// A number and a one-time code to answer a question from a chat
-    #[command(after_help = "Example:\n  regent approvals code a-m3xd")]
-    Code {
-        /// Any unique beginning of its id
-        id: String,
-    },
-    /// A reply as it came from a chat
-    #[command(
-        after_help = "Example:\n  regent approvals reply \"yes 3 K7Q2MX8P\"\n  regent approvals reply \"no 3 K7Q2MX8P not today\""
-    )]
-    Reply {
-        /// `yes` or `no`, the number, the code, and with a no the reason
-        #[arg(value_name = "REPLY", required = true, num_args = 1..)]
-        text: Vec<String>,
-    },
-}
-
-/// How long a yes lasts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Lasting {
-    Once,
-    #[value(name = "24h")]
-    Day,
-    Always,
-}
-
-impl From<Lasting> for domain::approval::Lasting {
-    fn from(lasting: Lasting) -> Self {
-        match lasting {
-            Lasting::Once => Self::Once,
-            Lasting::Day => Self::Day,
-            Lasting::Always => Self::Always,
-        }
-    }
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Grants {
-    /// Every grant, also those that do not hold any more
-    #[command(after_help = "Example:\n  regent grants list")]
-    List,
-    /// Let a tool be used without asking you; every argument that decides is pinned
-    #[command(
-        after_help = "Example:\n  regent grants add write_file 'path=reports/*' --for 7d --reason \"the weekly report\"\n\nIn a pattern `*` stands for any run of characters. What deletes, or what a model names, needs each value in full."
-    )]
-    Add {
-        /// Its id, or another name it is known by
-        tool: String,
-        /// What an argument has to be
-        #[arg(value_name = "NAME=PATTERN")]
-        pins: Vec<String>,
-        /// How long: 30m, 24h, 7d or always
-        #[arg(long = "for", value_name = "TIME", default_value = "24h")]
-        lasting: GrantSpan,
-        /// Which agents; `*` stands for any run of characters
-        #[arg(long, value_name = "GLOB", default_value = "main")]
-        agent: String,
-        /// Only in this session
-        #[arg(long, value_name = "SESSION")]
-        session: Option<String>,
-        /// For whoever reads the list
-        #[arg(long, value_name = "TEXT")]
-        reason: Option<String>,
-    },
-    /// Take a grant back
-    #[command(after_help = "Example:\n  regent grants revoke g-k7q2")]
-    Revoke {
-        /// Any unique beginning of its id
-        id: String,
-    },
-    /// What became of the grants: made, used, expired, revoked
-    #[command(after_help = "Example:\n  regent grants audit\n  regent grants audit g-k7q2")]
-    Audit {
-        /// Only of this one
-        id: Option<String>,
-    },
-}
-
-/// How long a grant lasts; nothing: until it is revoked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct GrantSpan(pub(crate) Option<std::time::Duration>);
-
-impl std::str::FromStr for GrantSpan {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        const MINUTE: u64 = 60;
-        const HOUR: u64 = 60 * MINUTE;
-        const DAY: u64 = 24 * HOUR;
-        const LONGEST: u64 = 10 * 365 * DAY;
-        if text == "always" {
-            return Ok(Self(None));
-        }
-        let bad = || "write it like 30m, 24h, 7d or always".to_owned();
-        let unit = [('m', MINUTE), ('h', HOUR), ('d', DAY)];
-        let (number, unit) = unit
-            .iter()
-            .find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, *seconds)))
-            .ok_or_else(bad)?;
-        if !number.chars().all(|c| c.is_ascii_digit()) {
-            return Err(bad());
-        }
-        let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
-        match seconds {
-            Some(0) => Err("a grant that lasts no time grants nothing".into()),
-            Some(seconds) if seconds <= LONGEST => Ok(Self(Some(std::time::Duration::from_secs(seconds)))),
-            Some(_) => Err("that is longer than ten years; `always` lasts until it is revoked".into()),
-            None => Err(bad()),
-        }
-    }
-}
-
-#[derive(Debug, Subcommand)]
 pub(crate) enum Tasks {
     /// Newest first
     #[command(after_help = "Example:\n  regent tasks list --limit 5")]
@@ -596,37 +349,11 @@ pub(crate) enum Config {
 
 #[cfg(test)]
 mod tests {
-    use super::{Args, GrantSpan};
+    use super::Args;
     use clap::CommandFactory as _;
-    use std::time::Duration;
 
     #[test]
     fn the_command_line_is_consistent() {
         Args::command().debug_assert();
-    }
-
-    #[test]
-    fn spans() {
-        let seconds = |seconds| Ok(GrantSpan(Some(Duration::from_secs(seconds))));
-        assert_eq!("30m".parse(), seconds(1_800));
-        assert_eq!("24h".parse(), seconds(86_400));
-        assert_eq!("7d".parse(), seconds(604_800));
-        assert_eq!("always".parse(), Ok(GrantSpan(None)));
-        for bad in [
-            "",
-            "h",
-            "7",
-            "7w",
-            "-1h",
-            "+1h",
-            "1.5h",
-            " 1h",
-            "0m",
-            "99999999999999999999d",
-            "9999d",
-            "\u{663}h",
-        ] {
-            assert!(bad.parse::<GrantSpan>().is_err(), "{bad}");
-        }
     }
 }
