@@ -77,7 +77,7 @@ fn the_deciding_code_is_what_its_number_says() {
                     "",
                 ),
             ),
-            recorded: (3, "af6426155b878469"),
+            recorded: (3, "2629cd221ce9ca19"),
         },
         Piece {
             name: "engine::RULES",

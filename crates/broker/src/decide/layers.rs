@@ -171,20 +171,25 @@ fn vpol(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
         return deny(exhausted.to_string(), instead);
     }
     let tier = facts.tier(tool);
-    if vpol.reviews(tier) {
-        let above = format!("above {}", vpol.up_to);
-        return match vpol.mode {
-            Mode::Strict => review(format!("{} wants the owner asked {above}", vpol.name)),
-            _ => review_unless_granted(format!("{} intercepts {above}", vpol.name), tier),
-        };
-    }
-    match tool.validation_mode {
-        ValidationMode::Monitor => yes(format!("{} ({}) lets it pass", vpol.name, vpol.mode.name())),
+    let of_chain = match (vpol.reviews(tier), vpol.mode) {
+        (false, _) => yes(format!("{} ({}) lets it pass", vpol.name, vpol.mode.name())),
+        (true, Mode::Strict) => review(format!("{} wants the owner asked above {}", vpol.name, vpol.up_to)),
+        (true, _) => review_unless_granted(format!("{} intercepts above {}", vpol.name, vpol.up_to), tier),
+    };
+    let of_tool = match tool.validation_mode {
+        ValidationMode::Monitor => return of_chain,
         ValidationMode::Intercept => {
             review_unless_granted("the tool's own mode is intercept: a person looks first", tier)
         }
         ValidationMode::Strict => review("the tool's own mode is strict: the owner is asked each time"),
-    }
+    };
+    stricter(of_chain, of_tool)
+}
+
+/// Of two that say the same, the one that is harder to answer in a person's place.
+fn stricter(one: Said, other: Said) -> Said {
+    let how = |said: &Said| (said.answer, said.enough);
+    if how(&other) > how(&one) { other } else { one }
 }
 
 /// Secrets and data levels are looked at; the directives themselves are not built yet, so nothing that writes outside,

@@ -352,6 +352,26 @@ proptest! {
     }
 }
 
+/// A policy that takes a grant does not soften a tool that wants the owner each time.
+#[test]
+fn of_the_chains_policy_and_the_tools_own_mode_the_stricter_counts() {
+    use policy::vpol::Vpol;
+    let intercepts = Vpol { mode: Mode::Intercept, up_to: Tier::ReadOnly, ..Vpol::DEFAULT_OTHERS };
+    let table = [
+        (ValidationMode::Monitor, Answer::Execute),
+        (ValidationMode::Intercept, Answer::Execute),
+        (ValidationMode::Strict, Answer::Review),
+    ];
+    for (mode, expected) in table {
+        let mut world = World::bend(|w| {
+            (w.tier, w.vpol, w.tool.validation_mode) = (Tier::WriteSafe, Some(intercepts.clone()), mode);
+        });
+        assert_eq!(world.decide().answer, Answer::Review, "{mode:?}");
+        world.grants = vec![granted(&world, true, true)];
+        assert_eq!(world.decide().answer, expected, "{mode:?}");
+    }
+}
+
 /// Random facts are of no use if everything is denied.
 #[test]
 fn the_random_facts_reach_every_answer() {
