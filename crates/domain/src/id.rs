@@ -59,6 +59,8 @@ kinds! {
     Grant GrantId 'g' "grant";
     /// One address under which somebody speaks.
     Identity IdentityId 'i' "identity";
+    /// One question to the owner about somebody who wants in.
+    Knock KnockId 'k' "knock";
     /// Where an event happened: account, container, thread.
     Place PlaceId 'l' "place";
     /// One installation or worker; it names an audit stream.

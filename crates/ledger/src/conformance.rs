@@ -343,6 +343,8 @@ fn identity(n: u128, identifier: &str) -> Identity {
         entity_id: None,
         account: Some("home".into()),
         first_seen: at(1),
+        is_owned: false,
+        is_verified: false,
     }
 }
 

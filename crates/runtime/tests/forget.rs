@@ -366,6 +366,8 @@ async fn all_addresses_of_the_same_person_go_together() {
             entity_id: Some(entity.id),
             account: Some("canary-lea-account".into()),
             first_seen: world.clock.now(),
+            is_owned: false,
+            is_verified: false,
         };
         let mut link = Batch::new(BatchId::from_bits(1), world.clock.now());
         link.erase::<Identity, _>("id", &[lea.id]);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use domain::call::ToolId;
 use domain::id::{
-    AdmissionId, ApprovalId, CallId, EntityId, EventId, GrantId, IdentityId, OriginId, PlaceId, ReasonId,
-    TaskId, VpolId,
+    AdmissionId, ApprovalId, CallId, EntityId, EventId, GrantId, IdentityId, KnockId, OriginId, PlaceId,
+    ReasonId, TaskId, VpolId,
 };
 use domain::task::{Directive, Status};
 use domain::{Digest, Trust, approval};
@@ -14,9 +14,9 @@ use super::{at, batch, event, lease};
 use crate::committer::Ledger;
 use crate::query::Select;
 use crate::records::{
-    Access, AgentTask, Approval, ApprovalCode, Blob, Budget, CallStatus, Duty, Entity, EntityKind, Event,
-    Grant, GrantEvent, GrantLog, Halt, Identity, Origin, Place, Reason, Salt, SaltBytes, TaskStep, Tool,
-    ToolCall, Vpol, Watermark,
+    Access, ActivePolicies, AgentTask, Approval, ApprovalCode, Blob, Budget, CallStatus, Cursor, Duty,
+    Entity, EntityKind, EntityTag, Event, Grant, GrantEvent, GrantLog, Halt, Identity, Knock, KnockKind,
+    Origin, Place, PolicySwitch, Reason, Salt, SaltBytes, TaskStep, Tool, ToolCall, Vpol, Watermark,
 };
 use crate::store::Store;
 use crate::value::{Ratio, Seq};
@@ -41,7 +41,7 @@ pub(super) async fn every_record_comes_back_as_it_went_in(ledger: Ledger, _: Arc
         14: Entity { id: EntityId::from_bits(1), kind: EntityKind::Person, name: Some("Léa".into()), is_owner: true,
             relationship: None, trust: Some(Trust::Operator), created_at: at(-1_900_000_000_000_000) },
         15: Identity { id: IdentityId::from_bits(1), platform: "mail".into(), identifier: "a@b".into(), entity_id: None,
-            account: None, first_seen: at(1) },
+            account: None, first_seen: at(1), is_owned: false, is_verified: true },
         16: Place { id: PlaceId::from_bits(1), platform: "mail".into(), account: String::new(), container: "c".into(),
             thread: String::new() },
         17: Origin { id: origin, origin_type: "message".into(), source_ref: EventId::from_bits(1), timestamp: at(1) },
@@ -49,8 +49,9 @@ pub(super) async fn every_record_comes_back_as_it_went_in(ledger: Ledger, _: Arc
             enforcement_mode: "monitor".into() },
         19: Reason { id: reason, r_tag: "plan".into(), o_tag: origin, vpol_id: vpol, chain_id: task.to_string(),
             parent_id: None, agent_id: "main".into(), thought: Digest::ZERO, at: at(1) },
-        20: Access { id: AdmissionId::from_bits(1), event_id: EventId::from_bits(1), effect: "allow".into(),
-            principal: "owner".into(), trust: Trust::Operator, reason_id: reason, vpol_id: vpol, decision: Digest::ZERO, at: at(1) },
+        20: Access { id: AdmissionId::from_bits(1), event_id: EventId::from_bits(1), n: 1, effect: "allow".into(),
+            principal: "owner".into(), trust: Trust::Operator, reason_id: reason, vpol_id: vpol, decision: Digest::ZERO,
+            knock_id: Some(KnockId::from_bits(1)), at: at(1) },
         21: lease(u64::try_from(i64::MAX).expect("fits"), "host:1"),
         22: AgentTask { task_id: task, agent_id: "main".into(), status: Status::Running, priority: 50,
             payload: EventId::from_bits(1), o_tag: origin, vpol_id: Some(vpol), task_class: Some("count_files".into()),
@@ -81,6 +82,13 @@ pub(super) async fn every_record_comes_back_as_it_went_in(ledger: Ledger, _: Arc
             request_id: Some(ApprovalId::from_bits(1)) },
         33: GrantLog { seq: Seq(Some(1)), grant_id: GrantId::from_bits(1), n: "created".into(),
             event: GrantEvent::Created, call_id: Some(CallId::from_bits(1)), at: at(1) },
+        34: EntityTag { entity_id: EntityId::from_bits(1), tag: "role:billing".into() },
+        35: ActivePolicies { kind: "acl".into(), policies: Digest::ZERO, sources: Digest::ZERO, at: at(1) },
+        36: PolicySwitch { name: "quiet-hours".into(), enabled: true, at: at(1) },
+        37: Knock { id: KnockId::from_bits(1), stamp: "k/0".into(), kind: KnockKind::Pairing, sender: IdentityId::from_bits(1),
+            waiting: Some("i-1".into()), events: 3, status: approval::Status::Pending, created_at: at(1), timeout_at: at(2),
+            resolved_at: None, resolved_by: None, resolved_via: None, entity_id: Some(EntityId::from_bits(1)) },
+        38: Cursor { name: "admission".into(), seq: 7 },
     );
 }
 

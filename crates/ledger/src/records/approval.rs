@@ -84,8 +84,7 @@ impl Approval {
     /// The stamp after the next act.
     #[must_use]
     pub fn next_stamp(&self) -> String {
-        let acts = self.stamp.rsplit_once('/').and_then(|(_, acts)| acts.parse::<u64>().ok());
-        format!("{}/{}", self.id, acts.map_or(1, |acts| acts.saturating_add(1)))
+        next_stamp(&self.id, &self.stamp)
     }
 
     /// Whether somebody can still answer it.
@@ -105,4 +104,10 @@ impl Approval {
     pub fn unspent(&self) -> Option<Digest> {
         self.leave.filter(|_| self.status.is_leave() && self.fate.is_none())
     }
+}
+
+/// What was acted on `n` times is acted on once more.
+pub(super) fn next_stamp(id: &impl std::fmt::Display, stamp: &str) -> String {
+    let acts = stamp.rsplit_once('/').and_then(|(_, acts)| acts.parse::<u64>().ok());
+    format!("{id}/{}", acts.map_or(1, |acts| acts.saturating_add(1)))
 }

@@ -13,6 +13,10 @@ record! {
         entity_id: Option<EntityId>,
         account: Option<String>,
         first_seen: Time,
+        /// An address of the owner, or of the house itself.
+        is_owned: bool,
+        /// Whether the owner has made sure that nobody else can speak under it.
+        is_verified: bool,
     }
 }
 

@@ -12,17 +12,21 @@ mod blob;
 mod budget;
 mod checkpoint;
 mod commit;
+mod cursor;
 mod duty;
 mod entity;
 mod event;
 mod grant;
 mod halt;
 mod identity;
+mod knock;
 mod lease;
 mod origin;
 mod place;
+mod policies;
 mod reason;
 mod salt;
+mod tag;
 mod task_step;
 mod tool;
 mod tool_call;
@@ -37,17 +41,21 @@ pub use blob::Blob;
 pub use budget::Budget;
 pub use checkpoint::Checkpoint;
 pub use commit::Commit;
+pub use cursor::Cursor;
 pub use duty::Duty;
 pub use entity::{Entity, EntityKind};
 pub use event::Event;
 pub use grant::{Grant, GrantEvent, GrantLog};
 pub use halt::Halt;
 pub use identity::Identity;
+pub use knock::{Knock, KnockKind};
 pub use lease::Lease;
 pub use origin::Origin;
 pub use place::Place;
+pub use policies::{ActivePolicies, PolicySwitch};
 pub use reason::Reason;
 pub use salt::{Salt, SaltBytes};
+pub use tag::EntityTag;
 pub use task_step::TaskStep;
 pub use tool::Tool;
 pub use tool_call::{CallStatus, ToolCall};
@@ -57,19 +65,24 @@ pub use watermark::Watermark;
 use crate::table::{Record, Table};
 
 /// Every table there is, in the order in which they may be copied.
-pub const TABLES: [&Table; 27] = [
+pub const TABLES: [&Table; 32] = [
     Commit::TABLE,
     Blob::TABLE,
     Salt::TABLE,
     Entity::TABLE,
+    EntityTag::TABLE,
     Identity::TABLE,
     Place::TABLE,
     Origin::TABLE,
     Event::TABLE,
     Watermark::TABLE,
+    ActivePolicies::TABLE,
+    PolicySwitch::TABLE,
     Vpol::TABLE,
     Reason::TABLE,
     Access::TABLE,
+    Knock::TABLE,
+    Cursor::TABLE,
     Lease::TABLE,
     Duty::TABLE,
     Tool::TABLE,

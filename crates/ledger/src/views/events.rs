@@ -1,8 +1,9 @@
-use domain::id::EventId;
+use domain::approval::Status;
+use domain::id::{EventId, IdentityId, KnockId};
 
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
-use crate::records::{Access, Event, Watermark};
+use crate::records::{Access, Cursor, Event, Knock, Watermark};
 use crate::store::StoreError;
 
 impl Ledger {
@@ -46,9 +47,58 @@ impl Ledger {
         self.select(Select::all().ascending("adapter")).await
     }
 
+    /// The decision about an event that counts: the newest.
+    ///
     /// # Errors
     /// If the database cannot be read.
     pub async fn admission_of(&self, event: EventId) -> Result<Option<Access>, StoreError> {
-        self.first(Select::by("event_id", &event)).await
+        self.first(Select::by("event_id", &event).descending("n")).await
+    }
+
+    /// Every decision about these events.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn admissions_of(&self, events: &[EventId]) -> Result<Vec<Access>, StoreError> {
+        self.select(Select::any_of("event_id", events).ascending("n")).await
+    }
+
+    /// The decisions that wait behind a question, oldest first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn admissions_behind(&self, knock: KnockId) -> Result<Vec<Access>, StoreError> {
+        self.select(Select::by("knock_id", &knock).ascending("at")).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn knock(&self, id: KnockId) -> Result<Option<Knock>, StoreError> {
+        self.first(Select::by("id", &id)).await
+    }
+
+    /// Who waits for an answer, next to expire first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn open_knocks(&self) -> Result<Vec<Knock>, StoreError> {
+        self.select(Select::by("status", &Status::Pending).ascending("timeout_at")).await
+    }
+
+    /// Every question that was ever asked about a sender, newest first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn knocks_of(&self, sender: IdentityId) -> Result<Vec<Knock>, StoreError> {
+        self.select(Select::by("sender", &sender).descending("created_at")).await
+    }
+
+    /// Up to which event everything was looked at.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn cursor(&self, name: &str) -> Result<i64, StoreError> {
+        let cursor: Option<Cursor> = self.first(Select::by("name", &name.to_owned())).await?;
+        Ok(cursor.map_or(0, |cursor| cursor.seq))
     }
 }

@@ -3,7 +3,7 @@ use domain::id::{Prefix, shortest};
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
 use crate::records::{
-    Access, AgentTask, Approval, Entity, Event, Grant, Identity, Origin, Reason, ToolCall, Vpol,
+    Access, AgentTask, Approval, Entity, Event, Grant, Identity, Knock, Origin, Reason, ToolCall, Vpol,
 };
 use crate::store::StoreError;
 use crate::table::Record;
@@ -22,6 +22,7 @@ pub enum Found {
     Policy(Box<Vpol>),
     Approval(Box<Approval>),
     Grant(Box<Grant>),
+    Knock(Box<Knock>),
     Nothing,
     /// Several ids begin like this; the first few of them.
     Several(Vec<String>),
@@ -59,6 +60,7 @@ named!(
     Vpol by vpol_id as Policy,
     Approval by id as Approval,
     Grant by id as Grant,
+    Knock by id as Knock,
 );
 
 /// How many candidates are named when a prefix is not unique.
@@ -80,6 +82,7 @@ impl Ledger {
             'v' => self.one::<Vpol>(prefix).await,
             'a' => self.one::<Approval>(prefix).await,
             'g' => self.one::<Grant>(prefix).await,
+            'k' => self.one::<Knock>(prefix).await,
             _ => Ok(Found::Nothing),
         }
     }
@@ -111,6 +114,7 @@ impl Ledger {
             Some('v') => self.neighbours::<Vpol>(id).await?,
             Some('a') => self.neighbours::<Approval>(id).await?,
             Some('g') => self.neighbours::<Grant>(id).await?,
+            Some('k') => self.neighbours::<Knock>(id).await?,
             _ => return Ok(id.into()),
         };
         let neighbours: Vec<&str> = neighbours.iter().map(String::as_str).collect();

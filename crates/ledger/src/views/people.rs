@@ -1,8 +1,8 @@
-use domain::id::{IdentityId, PlaceId};
+use domain::id::{EntityId, IdentityId, PlaceId};
 
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
-use crate::records::{Entity, Identity, Place, Salt};
+use crate::records::{ActivePolicies, Entity, EntityTag, Identity, Place, PolicySwitch, Salt};
 use crate::store::StoreError;
 
 impl Ledger {
@@ -14,7 +14,7 @@ impl Ledger {
 
     /// # Errors
     /// If the database cannot be read.
-    pub async fn entity(&self, id: domain::id::EntityId) -> Result<Option<Entity>, StoreError> {
+    pub async fn entity(&self, id: EntityId) -> Result<Option<Entity>, StoreError> {
         self.first(Select::by("id", &id)).await
     }
 
@@ -39,6 +39,43 @@ impl Ledger {
     ) -> Result<Option<Identity>, StoreError> {
         let select = Select::by("platform", &platform.to_owned());
         self.first(select.filter("identifier", Op::Eq, &identifier.to_owned())).await
+    }
+
+    /// Everybody, in the order in which they were met.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn entities(&self) -> Result<Vec<Entity>, StoreError> {
+        self.select(Select::all().ascending("created_at")).await
+    }
+
+    /// The addresses of somebody, in the order in which they were met.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn identities_of(&self, entity: EntityId) -> Result<Vec<Identity>, StoreError> {
+        self.select(Select::by("entity_id", &entity).ascending("first_seen")).await
+    }
+
+    /// What the owner has said of somebody, in order.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn tags_of(&self, entity: EntityId) -> Result<Vec<String>, StoreError> {
+        let tags: Vec<EntityTag> = self.select(Select::by("entity_id", &entity).ascending("tag")).await?;
+        Ok(tags.into_iter().map(|tag| tag.tag).collect())
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn active_policies(&self, kind: &str) -> Result<Option<ActivePolicies>, StoreError> {
+        self.first(Select::by("kind", &kind.to_owned())).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn policy_switches(&self) -> Result<Vec<PolicySwitch>, StoreError> {
+        self.select(Select::all().ascending("name")).await
     }
 
     /// # Errors

@@ -48,12 +48,14 @@ pub(crate) fn admitted(
     batch.put(&decision).put(&Access {
         id: desk.id(),
         event_id: event.id,
+        n: 0,
         effect: effect(&admission).into(),
         principal: admission.principal.to_string(),
         trust: admission.trust,
         reason_id: tags.reason,
         vpol_id: tags.vpol,
         decision: decision.hash,
+        knock_id: None,
         at: desk.now(),
     });
     batch.expect_absent::<Access>("event_id", &event.id);

@@ -2,7 +2,7 @@
 //! their content erasable.
 
 use domain::Digest;
-use domain::event::TERMINAL;
+use domain::event::{RESERVED_PLATFORMS, TERMINAL};
 use ledger::records::{Entity, EntityKind, Identity, Salt, SaltBytes};
 use ledger::{Batch, StoreError};
 
@@ -77,6 +77,8 @@ async fn person(
 ) -> Result<Person, StoreError> {
     let known = desk.ledger.identity_of(platform, identifier).await?;
     let fresh_identity = known.is_none();
+    // Nobody outside can name these: whoever speaks here is the owner at their terminal, or the house.
+    let own = RESERVED_PLATFORMS.contains(&platform);
     let identity = known.unwrap_or_else(|| Identity {
         id: desk.id(),
         platform: platform.into(),
@@ -84,6 +86,8 @@ async fn person(
         entity_id: behind.as_ref().map(|(entity, _)| entity.id),
         account: None,
         first_seen: desk.now(),
+        is_owned: own,
+        is_verified: own,
     });
     let (entity, fresh_entity) = match behind {
         Some((entity, fresh)) => (Some(entity), fresh),

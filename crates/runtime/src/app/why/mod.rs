@@ -105,6 +105,11 @@ impl App {
                 let gone = || Problem::new(Code::DATABASE_DAMAGED, "the call of this approval is gone");
                 self.why_call(&call.ok_or_else(gone)?).await?
             }
+            Found::Knock(knock) => {
+                let waiting = self.ledger().await?.admissions_behind(knock.id).await?;
+                let gone = || Problem::new(Code::DATABASE_DAMAGED, "nothing stands behind this question");
+                self.why_admission(waiting.first().ok_or_else(gone)?).await?
+            }
             Found::Grant(_) => {
                 let what = format!("`{id}` is a grant: it is what calls rely on");
                 return Err(Problem::new(Code::NO_CHAIN, what).remedy("regent grants audit"));
