@@ -9,12 +9,13 @@ use domain::probe::Probe;
 use domain::source::Text;
 use domain::{Clock, Trust};
 use ledger::records::{Approval, Blob, Salt};
+use policy::acl::Permissions;
 use policy::vpol::Vpol;
 use serde_json::Value;
 
 use crate::access::Switches;
 use crate::budget::{Accounts, Limits, Reservation, Standing};
-use crate::decide::{Answer, DataLevel, Leave};
+use crate::decide::{Answer, Leave};
 use crate::door::Ruled;
 use crate::grant::Granted;
 use crate::kept::MadeFrom;
@@ -44,11 +45,10 @@ pub struct Asker<'a> {
     pub principal: &'a Principal,
     pub trust: Trust,
     pub roles: &'a [String],
-    /// Globs over tool ids.
-    pub allowed: &'a [String],
-    /// Globs over the names of secrets.
-    pub credentials: &'a [String],
-    pub data: DataLevel,
+    /// By which names a grant can mean the principal.
+    pub labels: &'a [String],
+    /// How far they may go.
+    pub permissions: &'a Permissions,
     pub request: &'a Text,
     /// Of the person whose words the chain carries.
     pub salt: &'a Salt,
@@ -163,10 +163,9 @@ impl Broker {
             principal: asker.principal.clone(),
             trust: asker.trust,
             roles: asker.roles.to_vec(),
-            allowed: asker.allowed.to_vec(),
-            credentials: asker.credentials.to_vec(),
+            labels: asker.labels.to_vec(),
+            permissions: asker.permissions.clone(),
             needs: entry.map_or_else(Vec::new, |entry| entry.needs.clone()),
-            data: asker.data,
             vpol: vpol.as_ref().map(Vpol::id),
             exhausted,
             leaks,

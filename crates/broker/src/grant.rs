@@ -20,7 +20,7 @@ pub struct Terms {
     pub tool: ToolId,
     /// What the tool was when it was granted: another one of the same name is not meant.
     pub nature: Digest,
-    /// Whose chains: as a principal prints itself.
+    /// Whose chains: as a principal prints itself (`owner`, `known:p-…`), or `relationship:…`, or `tag:…`.
     pub principal: String,
     /// A glob over agents.
     pub agent: String,
@@ -62,7 +62,7 @@ pub(crate) enum Enough {
 /// Who calls, as far as a grant asks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller<'a> {
-    pub(crate) principal: &'a str,
+    pub(crate) labels: &'a [String],
     pub(crate) agent: &'a str,
     pub(crate) session: &'a str,
 }
@@ -72,7 +72,7 @@ impl Terms {
     pub(crate) fn worth(&self, call: &Call, tool: &ToolSpec, caller: Caller<'_>) -> Option<Enough> {
         let for_them = self.tool == call.tool
             && self.nature == tool.nature()
-            && self.principal == caller.principal
+            && caller.labels.contains(&self.principal)
             && matches(&self.agent, caller.agent)
             && self.session.as_deref().is_none_or(|session| session == caller.session);
         let args = call.args.as_object()?;

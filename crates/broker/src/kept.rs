@@ -9,12 +9,13 @@ use domain::principal::Principal;
 use domain::source::{Source, Text};
 use domain::{By, Digest, Tier, Trust};
 use ledger::records::{Blob, Salt};
+use policy::acl::Permissions;
 use policy::vpol::Vpol;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Switch;
 use crate::budget::Exhausted;
-use crate::decide::{DataLevel, Decision, Facts, Leave, decide};
+use crate::decide::{Decision, Facts, Leave, decide};
 use crate::grant::{Granted, Terms};
 use crate::tool::ToolSpec;
 
@@ -37,13 +38,13 @@ pub struct MadeFrom {
     pub trust: Trust,
     #[serde(default)]
     pub roles: Vec<String>,
-    pub allowed: Vec<String>,
+    /// By which names a grant can mean the principal.
     #[serde(default)]
-    pub credentials: Vec<String>,
+    pub labels: Vec<String>,
+    #[serde(flatten, with = "permitted")]
+    pub permissions: Permissions,
     #[serde(default)]
     pub needs: Vec<String>,
-    #[serde(default)]
-    pub data: DataLevel,
     /// Its rules are a body of their own; nothing if nobody knew a policy of this id.
     pub vpol: Option<VpolId>,
     #[serde(default)]
@@ -81,10 +82,9 @@ impl MadeFrom {
             principal: &self.principal,
             trust: self.trust,
             roles: &self.roles,
-            allowed: &self.allowed,
-            credentials: &self.credentials,
+            labels: &self.labels,
+            permissions: &self.permissions,
             needs: &self.needs,
-            data: self.data,
             vpol,
             exhausted: self.exhausted.as_ref(),
             leaks: self.leaks.as_deref(),
@@ -116,6 +116,42 @@ impl MadeFrom {
         granted.leave = None;
         granted.grants.push(Granted { id, terms });
         granted
+    }
+}
+
+/// Older houses kept three lists in the place of the permissions.
+mod permitted {
+    use policy::acl::{Credentials, DataLevel, Permissions};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize)]
+    struct Now<'a> {
+        permissions: &'a Permissions,
+    }
+
+    #[derive(Deserialize)]
+    struct Kept {
+        permissions: Option<Permissions>,
+        #[serde(default)]
+        allowed: Vec<String>,
+        #[serde(default)]
+        credentials: Vec<String>,
+        #[serde(default)]
+        data: DataLevel,
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        permissions: &Permissions,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        Now { permissions }.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Permissions, D::Error> {
+        let Kept { permissions, allowed, credentials, data } = Kept::deserialize(deserializer)?;
+        let before =
+            || Permissions::allowing("admission", allowed, Credentials::from_iter(credentials), data);
+        Ok(permissions.unwrap_or_else(before))
     }
 }
 

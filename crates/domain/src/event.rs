@@ -9,14 +9,18 @@ use crate::time::Time;
 /// The adapter and platform of the owner's own terminal.
 pub const CLI: &str = "cli";
 pub const TERMINAL: &str = "terminal";
+/// The platform of the house itself.
+pub const SYSTEM: &str = "system";
+/// The adapter of webhooks; the account says which.
+pub const WEBHOOK: &str = "webhook";
 
 /// How the address of somebody who was erased begins, and a place that was. Nobody outside may send under such a name.
 pub const ERASED: &str = "erased:";
 
 /// Adapters that are part of the program. Nothing that is read from outside may claim to be one of
 /// them: an event from the terminal speaks for the owner.
-pub const RESERVED_ADAPTERS: [&str; 3] = [CLI, "timer", "system"];
-pub const RESERVED_PLATFORMS: [&str; 2] = [TERMINAL, "system"];
+pub const RESERVED_ADAPTERS: [&str; 3] = [CLI, "timer", SYSTEM];
+pub const RESERVED_PLATFORMS: [&str; 2] = [TERMINAL, SYSTEM];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

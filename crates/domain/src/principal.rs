@@ -9,10 +9,21 @@ use crate::id::EntityId;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Principal {
-    Owner { entity: EntityId },
-    Known { entity: EntityId },
+    Owner {
+        entity: EntityId,
+    },
+    Known {
+        entity: EntityId,
+    },
     Unknown,
     System,
+    /// By the name that the house has for it.
+    Webhook {
+        name: String,
+    },
+    Agent {
+        id: String,
+    },
 }
 
 impl Principal {
@@ -25,7 +36,7 @@ impl Principal {
     pub const fn entity(&self) -> Option<EntityId> {
         match self {
             Self::Owner { entity } | Self::Known { entity } => Some(*entity),
-            Self::Unknown | Self::System => None,
+            Self::Unknown | Self::System | Self::Webhook { .. } | Self::Agent { .. } => None,
         }
     }
 }
@@ -38,6 +49,8 @@ impl fmt::Display for Principal {
             Self::Known { entity } => write!(f, "known:{entity}"),
             Self::Unknown => f.write_str("unknown"),
             Self::System => f.write_str("system"),
+            Self::Webhook { name } => write!(f, "webhook:{name}"),
+            Self::Agent { id } => write!(f, "agent:{id}"),
         }
     }
 }

@@ -1,36 +1,21 @@
 //! Who is this, may they, and how far: the one decision every event gets.
 
+mod kept;
+mod who;
+
 use std::fmt;
 
-use domain::id::EntityId;
+use domain::Trust;
 use domain::principal::Principal;
-use domain::{By, Trust, event};
 use serde::{Deserialize, Serialize};
 
+pub use kept::Admitted;
+pub use who::{Asked, EntityFacts, Facts, Kind, default_trust};
+
+use crate::acl::key::{NoKey, without_a_policy};
+use crate::acl::policy::{Modifiers, Pairing};
+use crate::acl::{self, Effect, Permissions, PolicySet};
 use crate::vpol::Vpol;
-
-/// What is known about the sender, none of it from the message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
-    pub adapter: String,
-    /// The person behind the sender's address, if anybody knows.
-    pub entity: Option<EntityFacts>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EntityFacts {
-    pub id: EntityId,
-    pub is_owner: bool,
-    /// Set by the owner; it lowers what the kind of principal would give, or raises it.
-    pub trust: Option<Trust>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Effect {
-    Allow,
-    Deny,
-}
 
 /// The explained record of one admission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,9 +23,22 @@ pub struct Admission {
     pub effect: Effect,
     pub principal: Principal,
     pub trust: Trust,
-    /// Globs over tool ids.
+    /// The policies that matched, the highest priority first.
+    #[serde(default)]
+    pub matched: Vec<String>,
+    /// Globs over tool ids: all that some policy allows. How far it really goes say the permissions.
     pub tools: Vec<String>,
+    #[serde(default = "Permissions::none")]
+    pub permissions: Permissions,
     pub persona: String,
+    /// Where it is answered, under the agent; nothing unless it is let in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    #[serde(default)]
+    pub modifiers: Modifiers,
+    /// Whether the owner is to be asked who this is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairing: Option<Pairing>,
     /// The authority that is frozen for the chain.
     pub vpol: String,
     /// What it was decided from.
@@ -48,160 +46,122 @@ pub struct Admission {
     pub reasons: Vec<Why>,
 }
 
-/// An admission as it is kept. What it was made from stands in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Kept")]
-pub struct Admitted {
-    pub decision: Admission,
-    /// Nothing where it was kept before this was.
-    pub by: Option<By>,
-}
-
-impl Admitted {
-    #[must_use]
-    pub fn now(decision: Admission) -> Self {
-        Self { decision, by: Some(By::this(crate::RULES)) }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Kept {
-    Whole { decision: Admission, by: By },
-    Bare(Admission),
-}
-
-impl From<Kept> for Admitted {
-    fn from(kept: Kept) -> Self {
-        match kept {
-            Kept::Whole { decision, by } => Self { decision, by: Some(by) },
-            Kept::Bare(decision) => Self { decision, by: None },
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
+    /// What older houses say: there was one rule, and no policies.
     OwnerAtTheirTerminal,
-    UnknownSender,
     NoPolicyAdmits,
+    UnknownSender,
+    /// The constitution's rule 5.
+    NoTrust,
+    Policies(acl::Why),
+    NoSession(NoKey),
+    Asked(Asked),
 }
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::OwnerAtTheirTerminal => "the owner, at the terminal of the user who owns this house",
-            Self::UnknownSender => "nobody knows whose address this is",
-            Self::NoPolicyAdmits => "no policy admits this sender, so the answer is no",
-        })
+        match self {
+            Self::OwnerAtTheirTerminal => {
+                f.write_str("the owner, at the terminal of the user who owns this house")
+            }
+            Self::NoPolicyAdmits => f.write_str("no policy admits this sender, so the answer is no"),
+            Self::UnknownSender => f.write_str("nobody knows whose address this is"),
+            Self::NoTrust => f.write_str("nobody can say how far this sender is trusted, so they are not"),
+            Self::Policies(why) => why.fmt(f),
+            Self::NoSession(NoKey::Without(variable)) => {
+                write!(f, "it has no session: `{}` is not known here", variable.name())
+            }
+            Self::NoSession(_) => f.write_str("it has no session in which it could be answered"),
+            Self::Asked(asked) => f.write_str(match asked {
+                Asked::SaidYes => "the owner was asked about it, and said yes",
+                Asked::SaidNo => "the owner was asked about it, and said no",
+                Asked::NoAnswer => "the owner was asked about it, and has not answered in time",
+                Asked::TooManyWait => "too many messages of this sender wait for the owner already",
+                Asked::NotAgain => "the owner has been asked about this sender already",
+            }),
+        }
     }
 }
 
 /// The agent that does the owner's work.
 pub const MAIN: &str = "main";
 
+/// Decides by these policies. INVARIANT (trust-required): without trust that was decided outside the message nobody is let
+/// in, whatever a policy says.
 #[must_use]
-pub fn admit(facts: Facts) -> Admission {
-    let principal = principal(&facts);
-    let trust = trust(&principal, facts.entity.as_ref());
-    let (effect, vpol, reasons) = match principal {
-        Principal::Owner { .. } if facts.adapter == event::CLI => {
-            (Effect::Allow, Vpol::DEFAULT_OWNER, vec![Why::OwnerAtTheirTerminal])
-        }
-        Principal::Unknown => {
-            (Effect::Deny, Vpol::DEFAULT_OTHERS, vec![Why::UnknownSender, Why::NoPolicyAdmits])
-        }
-        Principal::Owner { .. } | Principal::Known { .. } | Principal::System => {
-            (Effect::Deny, Vpol::DEFAULT_OTHERS, vec![Why::NoPolicyAdmits])
-        }
+pub fn admit(facts: Facts, policies: &PolicySet) -> Admission {
+    let principal = facts.principal();
+    let Some(trust) = facts.trust() else {
+        return Admission::denied(facts, principal, Trust::Hostile, Why::NoTrust);
     };
-    let tools = if effect == Effect::Allow { vec!["*".into()] } else { Vec::new() };
+    let case = facts.case();
+    let yes = facts.asked == Some(Asked::SaidYes);
+    let access = if yes { policies.decide_approved(&case) } else { policies.decide(&case) };
+    let mut reasons = Vec::new();
+    reasons.extend((principal == Principal::Unknown).then_some(Why::UnknownSender));
+    reasons.push(Why::Policies(access.why));
+    reasons.extend(facts.asked.map(Why::Asked));
+    let (mut effect, mut permissions, mut session) = (access.effect, access.permissions, None);
+    if effect == Effect::Ask && facts.asked.is_some() {
+        effect = Effect::Deny; // they were asked, or will not be
+    }
+    let placed = access.session.as_ref();
+    let persona = placed.and_then(|placed| placed.persona.clone()).unwrap_or_else(|| MAIN.into());
+    if effect == Effect::Allow {
+        match placed.and_then(|placed| placed.key.clone()).map_or_else(|| without_a_policy(&case), Ok) {
+            Ok(key) => session = Some(format!("agent:{persona}:{key}")),
+            Err(why) => {
+                (effect, permissions) = (Effect::Deny, Permissions::none());
+                reasons.push(Why::NoSession(why));
+            }
+        }
+    }
     Admission {
         effect,
+        vpol: vpol(&principal, &facts).name.into_owned(),
+        trust: access.modifiers.lower(trust),
         principal,
-        trust,
-        tools,
-        persona: MAIN.into(),
-        vpol: vpol.name.into_owned(),
+        matched: access.matched,
+        tools: permissions.allowed(),
+        permissions,
+        persona,
+        session,
+        modifiers: access.modifiers,
+        pairing: access.pairing.filter(|_| facts.asked.is_none()),
         facts,
         reasons,
     }
 }
 
-fn principal(facts: &Facts) -> Principal {
-    match &facts.entity {
-        Some(EntityFacts { id, is_owner: true, .. }) => Principal::Owner { entity: *id },
-        Some(EntityFacts { id, .. }) => Principal::Known { entity: *id },
-        None => Principal::Unknown,
+impl Admission {
+    fn denied(facts: Facts, principal: Principal, trust: Trust, why: Why) -> Self {
+        Self {
+            effect: Effect::Deny,
+            vpol: vpol(&principal, &facts).name.into_owned(),
+            principal,
+            trust,
+            matched: Vec::new(),
+            tools: Vec::new(),
+            permissions: Permissions::none(),
+            persona: MAIN.into(),
+            session: None,
+            modifiers: Modifiers::default(),
+            pairing: None,
+            facts,
+            reasons: vec![why],
+        }
     }
 }
 
-/// How far each kind of principal is trusted unless somebody says otherwise (03 §1 of the specification).
-#[must_use]
-pub const fn default_trust(principal: &Principal) -> Trust {
-    match principal {
-        Principal::System => Trust::System,
-        Principal::Owner { .. } => Trust::Operator,
-        Principal::Known { .. } => Trust::Standard,
-        Principal::Unknown => Trust::Untrusted,
+fn vpol(principal: &Principal, facts: &Facts) -> Vpol {
+    match (principal, facts.attended) {
+        (Principal::Owner { .. }, true) => Vpol::DEFAULT_OWNER,
+        (Principal::Owner { .. } | Principal::System | Principal::Agent { .. }, false) => Vpol::UNATTENDED,
+        _ => Vpol::DEFAULT_OTHERS,
     }
-}
-
-/// What the owner set for the entity counts before the default.
-fn trust(principal: &Principal, entity: Option<&EntityFacts>) -> Trust {
-    entity.and_then(|entity| entity.trust).unwrap_or_else(|| default_trust(principal))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Admitted, Effect, EntityFacts, Facts, Why, admit};
-    use domain::id::EntityId;
-    use domain::{Trust, canonical};
-
-    fn facts(adapter: &str, is_owner: Option<bool>, trust: Option<Trust>) -> Facts {
-        let entity = is_owner.map(|is_owner| EntityFacts { id: EntityId::from_bits(1), is_owner, trust });
-        Facts { adapter: adapter.into(), entity }
-    }
-
-    #[test]
-    fn deny_comes_first_and_only_the_owner_at_the_terminal_is_let_in() {
-        let table = [
-            ("nobody knows them", facts("mail", None, None), Effect::Deny, Trust::Untrusted),
-            ("unknown, at the terminal", facts("cli", None, None), Effect::Deny, Trust::Untrusted),
-            ("known, by mail", facts("mail", Some(false), None), Effect::Deny, Trust::Standard),
-            (
-                "hostile, by mail",
-                facts("mail", Some(false), Some(Trust::Hostile)),
-                Effect::Deny,
-                Trust::Hostile,
-            ),
-            ("the owner, by mail", facts("mail", Some(true), None), Effect::Deny, Trust::Operator),
-            ("the owner, at the terminal", facts("cli", Some(true), None), Effect::Allow, Trust::Operator),
-        ];
-        for (name, facts, effect, trust) in table {
-            let admission = admit(facts);
-            assert_eq!((admission.effect, admission.trust), (effect, trust), "{name}");
-            assert_eq!(admission.tools.is_empty(), effect == Effect::Deny, "{name}");
-        }
-    }
-
-    /// Houses that are older than `by` keep the bare admission.
-    #[test]
-    fn an_admission_is_read_as_it_was_kept_then_and_now() {
-        let admission = admit(facts("cli", Some(true), None));
-        let bare = canonical::bytes(&admission).unwrap();
-        let old: Admitted = serde_json::from_slice(&bare).unwrap();
-        assert_eq!(old, Admitted { decision: admission.clone(), by: None });
-        let kept = Admitted::now(admission);
-        let read: Admitted = serde_json::from_slice(&canonical::bytes(&kept).unwrap()).unwrap();
-        assert_eq!(read, kept);
-    }
-
-    #[test]
-    fn a_denial_says_why_and_names_its_authority() {
-        let admission = admit(facts("mail", None, None));
-        assert_eq!(admission.reasons, [Why::UnknownSender, Why::NoPolicyAdmits]);
-        assert_eq!(admission.vpol, "default-others");
-    }
-}
+mod tests;

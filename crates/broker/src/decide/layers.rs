@@ -1,7 +1,9 @@
 //! The ten layers, in the order in which they speak.
 
 use domain::call::Chooser;
+use domain::id::GrantId;
 use domain::{Tier, Trust};
+use policy::acl::{self, WhyNot};
 use policy::tier::{Caller, Verdict};
 use policy::vpol::Mode;
 use serde_json::Value;
@@ -18,6 +20,8 @@ pub(super) struct Said {
     pub(super) instead: Option<String>,
     /// What a grant has to be worth to answer a review in a person's place.
     pub(super) enough: Enough,
+    /// The grant that it relies on.
+    pub(super) granted: Option<GrantId>,
 }
 
 pub(super) type Ask = fn(&Facts<'_>, &ToolSpec) -> Said;
@@ -36,27 +40,31 @@ pub(super) const ALL: [(Layer, Ask); 10] = [
 ];
 
 fn yes(reason: impl Into<String>) -> Said {
-    Said { answer: Answer::Execute, reason: reason.into(), instead: None, enough: Enough::Never }
+    let (reason, instead, enough) = (reason.into(), None, Enough::Never);
+    Said { answer: Answer::Execute, reason, instead, enough, granted: None }
 }
 
 fn deny(reason: impl Into<String>, instead: impl Into<String>) -> Said {
     let instead = Some(instead.into());
-    Said { answer: Answer::Deny, reason: reason.into(), instead, enough: Enough::Never }
+    Said { answer: Answer::Deny, instead, ..yes(reason) }
 }
 
 /// A person is asked, whatever was granted.
 fn review(reason: impl Into<String>) -> Said {
-    Said { answer: Answer::Review, reason: reason.into(), instead: None, enough: Enough::Never }
+    Said { answer: Answer::Review, ..yes(reason) }
 }
 
 /// A person is asked, unless a grant answers: for what can destroy something, only one that names the very values.
 fn review_unless_granted(reason: impl Into<String>, tier: Tier) -> Said {
-    let enough = match tier {
+    Said { enough: enough(tier), ..review(reason) }
+}
+
+const fn enough(tier: Tier) -> Enough {
+    match tier {
         Tier::ReadOnly | Tier::WriteSafe => Enough::Covered,
         Tier::WriteDestructive => Enough::Pinned,
         Tier::Admin => Enough::Never,
-    };
-    Said { enough, ..review(reason) }
+    }
 }
 
 fn registered(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
@@ -115,24 +123,42 @@ fn access(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
     if let Some(role) = tool.role_requirements.iter().find(lacks) {
         return deny(format!("{} needs the role `{role}`", tool.id), "somebody who has that role can ask");
     }
-    let kept_back = |name: &&String| !facts.credentials.iter().any(|glob| matches(glob, name));
+    let kept_back = |name: &&String| !facts.permissions.credentials.has(name);
     if let Some(name) = facts.needs.iter().find(kept_back) {
         return deny(
             format!("{} uses the secret `{name}`, which is not for this principal", tool.id),
             "a tool without it",
         );
     }
-    match facts.allowed.iter().find(|glob| matches(glob, tool.id.as_str())) {
-        Some(glob) => yes(format!("the admission allows `{glob}`")),
-        None if facts.allowed.is_empty() => deny(
-            format!("the admission does not allow {}", tool.id),
-            "nothing is allowed here; ask the owner",
-        ),
-        None => deny(
-            format!("the admission does not allow {}", tool.id),
-            format!("allowed are: {}", facts.allowed.join(", ")),
-        ),
+    permitted(facts, tool)
+}
+
+/// What policies allow, and what was granted beyond that: never past a denial or a ceiling.
+fn permitted(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+    let why = match facts.permissions.may(tool.id.as_str()) {
+        acl::Verdict::May { by } => return yes(format!("`{by}` allows {}", tool.id)),
+        acl::Verdict::MayNot(why) => why,
+    };
+    let grant = facts.grant(tool).filter(|(_, worth)| *worth >= enough(facts.tier(tool)));
+    if let Some((granted, _)) = grant {
+        let id = granted.id.to_string();
+        let with = facts.permissions.clone().and_granted(&id, vec![tool.id.to_string()]);
+        if with.may(tool.id.as_str()).is_yes() {
+            return Said {
+                granted: Some(granted.id),
+                ..yes(format!("no policy allows {}; granted by {id}", tool.id))
+            };
+        }
     }
+    let allowed = facts.permissions.allowed();
+    let instead = match (&why, allowed.is_empty()) {
+        (WhyNot::NobodyAllows, false) => format!("allowed are: {}", allowed.join(", ")),
+        (WhyNot::NobodyAllows, true) => "nothing is allowed here; ask the owner".to_owned(),
+        (WhyNot::Denied { by } | WhyNot::BeyondCeiling { by }, _) => {
+            format!("the owner can change it: `regent acl show {by}`")
+        }
+    };
+    deny(format!("the admission does not allow {}: {why}", tool.id), instead)
 }
 
 fn caller(facts: &Facts<'_>) -> Caller {
@@ -200,7 +226,7 @@ fn prime_directives(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
         let reason = format!("the value of the secret `{name}` stands in the arguments");
         return deny(reason, "leave it out: a tool that needs it gets it from the broker");
     }
-    let reached = match (facts.data, tool.data_class) {
+    let reached = match (facts.permissions.data, tool.data_class) {
         (DataLevel::Full, _) | (_, None) => true,
         (DataLevel::Restricted, Some(class)) => class == DataClass::Logistics,
         (DataLevel::None, Some(_)) => false,

@@ -18,7 +18,8 @@ use domain::id::{ApprovalId, GrantId};
 use domain::principal::Principal;
 use domain::source::Text;
 use domain::{Digest, Tier, Trust};
-pub use policy::acl::DataLevel;
+use policy::acl::Permissions;
+pub use policy::acl::{Credentials, DataLevel};
 use policy::vpol::Vpol;
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +30,7 @@ use crate::tool::ToolSpec;
 
 /// The number of this code and of what it asks in `policy`. A test (`the_deciding_code_is_what_its_number_says`) fails
 /// when that changes; raise the number if anything can be decided differently.
-pub const RULES: u32 = 3;
+pub const RULES: u32 = 4;
 
 /// Ordered: a later one is stricter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -132,13 +133,12 @@ pub struct Facts<'a> {
     pub trust: Trust,
     /// Of the principal.
     pub roles: &'a [String],
-    /// Globs over tool ids that the admission allows.
-    pub allowed: &'a [String],
-    /// Globs over the names of secrets that a tool's configuration may name.
-    pub credentials: &'a [String],
+    /// By which names a grant can mean the principal.
+    pub labels: &'a [String],
+    /// How far the admission lets them go: tools, secrets that a tool's configuration may name, data.
+    pub permissions: &'a Permissions,
     /// Secrets that it names.
     pub needs: &'a [String],
-    pub data: DataLevel,
     pub vpol: Option<&'a Vpol>,
     /// A budget that has not enough left for it.
     pub exhausted: Option<&'a Exhausted>,
@@ -168,8 +168,7 @@ impl Facts<'_> {
 
     /// The grant that is worth most for this call.
     fn grant(&self, tool: &ToolSpec) -> Option<(&Granted, Enough)> {
-        let principal = self.principal.to_string();
-        let caller = grant::Caller { principal: &principal, agent: self.agent, session: self.session };
+        let caller = grant::Caller { labels: self.labels, agent: self.agent, session: self.session };
         let worth = |granted| Granted::worth(granted, self.call, tool, caller).map(|worth| (granted, worth));
         self.grants.iter().filter_map(worth).max_by_key(|(_, worth)| *worth)
     }
@@ -198,7 +197,8 @@ fn decide_by(asked: &[(Layer, layers::Ask)], facts: &Facts<'_>) -> Decision {
     let grant = facts.grant(tool);
     let mut used = None;
     let words = asked.iter().map(|(layer, ask)| {
-        let layers::Said { answer, reason, instead, enough } = ask(facts, tool);
+        let layers::Said { answer, reason, instead, enough, granted } = ask(facts, tool);
+        used = used.or(granted);
         match grant {
             Some((granted, worth)) if answer == Answer::Review && worth >= enough => {
                 used = Some(granted.id);

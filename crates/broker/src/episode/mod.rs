@@ -17,6 +17,7 @@ use domain::probe::Silent;
 use domain::source::{Source, Text};
 use domain::{Clock, Digest, Tags, Time, Trust};
 use ledger::records::{Salt, SaltBytes};
+use policy::acl::{Credentials, Permissions};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -155,14 +156,16 @@ impl Episode {
                             vpol: self.principal.vpol().id(),
                         },
                     };
+                    let everything = vec![String::from("*")];
+                    let permissions =
+                        Permissions::allowing("episode", everything, Credentials::NONE, DataLevel::Full);
                     let asker = Asker {
                         agent: policy::admit::MAIN,
                         principal: &principal,
                         trust: self.principal.trust(),
                         roles: &[],
-                        allowed: &[String::from("*")],
-                        credentials: &[],
-                        data: DataLevel::Full,
+                        labels: &[],
+                        permissions: &permissions,
                         request: &request,
                         salt: &stage.salt,
                     };

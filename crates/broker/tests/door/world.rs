@@ -22,6 +22,7 @@ use ledger::memory::MemoryStore;
 use ledger::query::Query;
 use ledger::records::{CallStatus, Salt, SaltBytes, TABLES};
 use ledger::{Batch, Ledger, Seal, Store};
+use policy::acl::{Credentials, Permissions};
 use policy::vpol::Vpol;
 use serde_json::{Value, json};
 
@@ -182,9 +183,8 @@ impl World {
             principal: &principal,
             trust: Trust::Operator,
             roles: &[],
-            allowed: &["*".into()],
-            credentials: &["*".into()],
-            data: DataLevel::Full,
+            labels: &["owner".into()],
+            permissions: &Permissions::allowing("all", vec!["*".into()], Credentials::All, DataLevel::Full),
             request: &request,
             salt: &salt,
         };

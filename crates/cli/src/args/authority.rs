@@ -98,7 +98,7 @@ pub(crate) enum Approvals {
     },
     /// Say yes, once or for longer
     #[command(
-        after_help = "Example:\n  regent approvals approve a-m3xd\n  regent approvals approve a-m3xd a-p2ne\n  regent approvals approve a-m3xd --for 24h\n  regent approvals approve a-w8kd --value aurora.example"
+        after_help = "Example:\n  regent approvals approve a-m3xd\n  regent approvals approve a-m3xd a-p2ne\n  regent approvals approve a-m3xd --for 24h\n  regent approvals approve a-w8kd --value aurora.example\n  regent approvals approve k-7q2m --name Lea --relationship partner"
     )]
     Approve {
         /// Any unique beginning of each id
@@ -110,6 +110,15 @@ pub(crate) enum Approvals {
         /// What has to be typed of the value, where a plain yes is not enough
         #[arg(long, value_name = "TEXT")]
         value: Option<String>,
+        /// Of somebody who wants in: what they are called
+        #[arg(long)]
+        name: Option<String>,
+        /// Of somebody who wants in: what they are to you; `friend` unless you say otherwise
+        #[arg(long, value_name = "WORD")]
+        relationship: Option<String>,
+        /// Of somebody who wants in: somebody you know already
+        #[arg(long, value_name = "WHO", conflicts_with_all = ["name", "relationship"])]
+        person: Option<String>,
     },
     /// Say no
     #[command(

@@ -5,19 +5,20 @@ use std::time::Duration;
 use domain::approval::Status;
 use domain::event::TERMINAL;
 use domain::id::ApprovalId;
-use runtime::app::{Act, ApprovalView, CodeView};
+use runtime::app::{Act, ApprovalView, CodeView, Introduction};
 use runtime::{App, Code, Problem};
 use serde_json::Value;
 
 use super::tools::arguments;
-use super::{Done, Trouble};
-use crate::args::Approvals;
+use super::{Done, Trouble, knocks};
+use crate::args::{Approvals, Lasting};
 use crate::show::approval::{Fold, Look, block, could_be_granted, outcome, title, title_says_all, values};
 use crate::show::{Screen, Tone, problem, span};
 
 pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) -> Done {
     match command {
         Approvals::List => list(app, screen).await,
+        Approvals::Show { id, .. } if is_knock(app, &id).await => knocks::show(app, screen, &id).await,
         Approvals::Show { id, all } => {
             let view = app.approval(&id).await.map_err(|problem| unknown(&id, problem))?;
             if screen.json {
@@ -28,7 +29,19 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
             page(app, screen, &view, fold)?;
             Ok(0)
         }
-        Approvals::Approve { ids, lasting, value } => {
+        Approvals::Approve { ids, lasting, value, name, relationship, person } => {
+            let mut wanting_in = Vec::new();
+            for id in &ids {
+                wanting_in.push(is_knock(app, id).await);
+            }
+            let who = Introduction { name, relationship, person };
+            if wanting_in.iter().all(|knock| *knock) && value.is_none() && lasting == Lasting::Once {
+                return knocks::approve(app, screen, &ids, &who).await;
+            }
+            if wanting_in.contains(&true) || who != Introduction::default() {
+                let what = "whoever wants in is answered by themselves: with --name, --relationship or --person, and nothing else";
+                return Err(usage(what).remedy("regent approvals list").into());
+            }
             if let (Some(_), [_, _, ..]) = (&value, ids.as_slice()) {
                 let what = "--value is the value of one question, and several are named";
                 return Err(usage(what).remedy("regent approvals approve ID --value TEXT").into());
@@ -36,6 +49,7 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
             let act = Act::Approve { lasting: lasting.into(), typed: value };
             each(app, screen, &ids, &act).await
         }
+        Approvals::Reject { id, .. } if is_knock(app, &id).await => knocks::reject(app, screen, &id).await,
         Approvals::Reject { id, reason } => {
             each(app, screen, &[id], &Act::Reject { reason: reason.join(" ") }).await
         }
@@ -62,6 +76,11 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
             Ok(0)
         }
     }
+}
+
+/// Anything else than somebody who wants in is said by whoever looks for it.
+async fn is_knock(app: &App, id: &str) -> bool {
+    app.is_knock(id).await.unwrap_or(false)
 }
 
 fn usage(what: &str) -> Problem {
@@ -180,9 +199,12 @@ async fn list(app: &App, screen: &Screen) -> Done {
         for view in &open {
             screen.json_line(view)?;
         }
+    }
+    let wanting_in = knocks::list(app, screen).await?;
+    if screen.json {
         return Ok(0);
     }
-    if open.is_empty() {
+    if open.is_empty() && wanting_in == 0 {
         screen.note("nothing waits for you");
     }
     let mut seen = Vec::new();

@@ -10,6 +10,7 @@ mod forget;
 mod grants;
 mod house;
 mod keeping;
+mod knocks;
 mod lines;
 mod prompt;
 mod run;

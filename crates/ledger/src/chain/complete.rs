@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use super::walk::Link;
 use crate::records::{
-    Access, AgentTask, Approval, CallStatus, Duty, Event, Grant, GrantEvent, GrantLog, TaskStep, ToolCall,
+    Access, AgentTask, Approval, CallStatus, Duty, Event, Grant, GrantEvent, GrantLog, Knock, TaskStep,
+    ToolCall,
 };
 
 /// Something that is recorded in one place and not in the other.
@@ -28,10 +29,15 @@ pub enum Gap {
 }
 
 /// Kinds of entries that a row must stand for, and what of their detail the row repeats.
-const EFFECTS: [(&str, &[&str]); 23] = [
+const EFFECTS: [(&str, &[&str]); 28] = [
     ("event.received", &["body", "sender", "place"]),
     ("event.sent", &["body", "answers"]),
     ("admission.decided", &["effect", "principal", "decision"]),
+    ("admission.decided_again", &["effect", "principal", "decision"]),
+    ("knock.asked", &["kind", "sender"]),
+    ("knock.approved", &["entity", "events"]),
+    ("knock.rejected", &["entity", "events"]),
+    ("knock.expired", &["entity", "events"]),
     ("call.waiting", &["tool", "task", "input", "decision"]),
     ("call.refused", &["tool", "task", "input", "decision"]),
     ("call.started", &["tool", "task", "input", "decision"]),
@@ -124,8 +130,18 @@ impl Ledgers {
     }
 
     pub fn admission(&mut self, access: &Access) {
-        let Access { event_id, effect, principal, decision, .. } = access;
-        self.expect("admission.decided", event_id, &serde_json::json!([effect, principal, decision]));
+        let Access { event_id, effect, principal, decision, n, .. } = access;
+        let kind = if *n == 0 { "admission.decided" } else { "admission.decided_again" };
+        self.expect(kind, event_id, &serde_json::json!([effect, principal, decision]));
+    }
+
+    pub fn knock(&mut self, knock: &Knock) {
+        let Knock { id, kind, sender, entity_id, events, status, .. } = knock;
+        self.expect("knock.asked", id, &serde_json::json!([kind, sender]));
+        if !status.is_open() {
+            let ended = format!("knock.{}", status.name());
+            self.expect(&ended, id, &serde_json::json!([entity_id, events]));
+        }
     }
 
     pub fn call(&mut self, call: &ToolCall) {

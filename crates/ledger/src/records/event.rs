@@ -1,4 +1,4 @@
-use domain::event::{ContainerKind, Direction};
+use domain::event::{CLI, ContainerKind, Direction};
 use domain::id::{EventId, IdentityId, OriginId, PlaceId};
 use domain::{Digest, Time};
 
@@ -30,6 +30,12 @@ record! {
 }
 
 impl Event {
+    /// Whether the owner wrote it at their terminal. Nobody outside can say so ([`domain::event::Incoming::check`]).
+    #[must_use]
+    pub fn is_from_terminal(&self) -> bool {
+        self.adapter == CLI
+    }
+
     /// An event's id follows from its key: that one of them is unique makes the other so.
     #[must_use]
     pub fn id_of(key: &str) -> EventId {

@@ -8,7 +8,7 @@ use crate::committer::Ledger;
 use crate::query::{Op, Select};
 use crate::records::{
     Access, AgentTask, Approval, AuditEntry, AuditHead, AuditPlace, Checkpoint, Commit, Duty, Event, Grant,
-    GrantLog, TaskStep, ToolCall,
+    GrantLog, Knock, TaskStep, ToolCall,
 };
 use crate::store::{Snapshot, StoreError};
 use crate::table::Record;
@@ -378,6 +378,7 @@ async fn each<T: Record>(
 async fn compare(snapshot: &mut dyn Snapshot, mut ledgers: Ledgers) -> Result<Vec<Gap>, StoreError> {
     each::<Event>(snapshot, "seq", |event| ledgers.event(event)).await?;
     each::<Access>(snapshot, "id", |access| ledgers.admission(access)).await?;
+    each::<Knock>(snapshot, "id", |knock| ledgers.knock(knock)).await?;
     each::<ToolCall>(snapshot, "id", |call| ledgers.call(call)).await?;
     each::<TaskStep>(snapshot, "seq", |step| ledgers.step(step)).await?;
     each::<AgentTask>(snapshot, "task_id", |task| ledgers.task(task)).await?;

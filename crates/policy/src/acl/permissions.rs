@@ -1,5 +1,6 @@
 //! How far somebody goes, in a form that can be kept, asked about one tool, and shrunk.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -130,6 +131,20 @@ impl Permissions {
         Self { own, within: Vec::new(), credentials: Credentials::NONE, data: DataLevel::None }
     }
 
+    /// What one voice allows, with nothing that keeps it back.
+    #[must_use]
+    pub fn allowing(who: &str, tools: Vec<String>, credentials: Credentials, data: DataLevel) -> Self {
+        let allow = if tools.is_empty() { Vec::new() } else { vec![Said::new(who, tools)] };
+        Self { own: Bounds { allow, ..Bounds::default() }, within: Vec::new(), credentials, data }
+    }
+
+    /// Every glob that some policy allows, whatever else keeps it back.
+    #[must_use]
+    pub fn allowed(&self) -> Vec<String> {
+        let globs = self.own.allow.iter().flat_map(|said| said.tools().iter().cloned());
+        globs.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     #[must_use]
     pub fn may(&self, tool: &str) -> Verdict {
         let above = self.within.iter().find_map(|bounds| bounds.judge(tool).err());
@@ -145,7 +160,8 @@ impl Permissions {
     pub fn within(&self, outer: &Self) -> Self {
         let mut within = self.within.clone();
         for bounds in std::iter::once(&outer.own).chain(&outer.within) {
-            if *bounds != self.own && !within.contains(bounds) {
+            // Also where it is like our own: what is granted to us later is not granted to them.
+            if !within.contains(bounds) {
                 within.push(bounds.clone());
             }
         }

@@ -14,6 +14,7 @@ use domain::id::{EntityId, TaskId};
 use domain::principal::Principal;
 use domain::source::{Source, Text};
 use domain::{Tier, Trust};
+use policy::acl::Permissions;
 use policy::vpol::Vpol;
 
 use crate::world::{Note, TOOLS, World, accounts, registered, registry};
@@ -72,7 +73,8 @@ fn layers(world: &World) -> Vec<Duration> {
     ];
     let choosers = [Chooser::Rule, Chooser::Model, Chooser::Owner { confirmed: true }];
     let vpols = Vpol::SHIPPED;
-    let (roles, credentials) = (vec!["clerk".to_owned()], vec!["*".to_owned()]);
+    let roles = vec!["clerk".to_owned()];
+    let restricted = Permissions { data: DataLevel::Restricted, ..world.permissions.clone() };
     let mut times = Vec::new();
     for n in 0..EACH {
         let pick = |of: usize| usize::try_from(n).expect("small") % of;
@@ -92,10 +94,9 @@ fn layers(world: &World) -> Vec<Duration> {
             principal,
             trust: if principal.is_owner() { Trust::Operator } else { Trust::Untrusted },
             roles: &roles,
-            allowed: &world.allowed,
-            credentials: &credentials,
+            labels: &[],
+            permissions: if n % 3 == 0 { &restricted } else { &world.permissions },
             needs: &[],
-            data: if n % 3 == 0 { DataLevel::Restricted } else { DataLevel::Full },
             vpol: vpols.get(pick(3)),
             exhausted: None,
             leaks: None,
@@ -139,10 +140,9 @@ fn facts_of<'a>(
         principal: asker.principal,
         trust: asker.trust,
         roles: asker.roles,
-        allowed: asker.allowed,
-        credentials: asker.credentials,
+        labels: asker.labels,
+        permissions: asker.permissions,
         needs: &[],
-        data: asker.data,
         vpol: Some(&Vpol::DEFAULT_OWNER),
         exhausted: None,
         leaks: None,

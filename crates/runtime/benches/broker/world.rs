@@ -21,6 +21,7 @@ use domain::source::{Source, Text};
 use domain::tags::Tags;
 use domain::{Clock, Digest, Tier, Time, Trust};
 use ledger::records::{Salt, SaltBytes};
+use policy::acl::{Credentials, Permissions};
 use policy::vpol::Vpol;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -135,11 +136,10 @@ pub(crate) struct World {
     pub(crate) broker: Broker,
     /// Tools whose calls run without asking anybody.
     pub(crate) notes: Vec<ToolId>,
-    pub(crate) allowed: Vec<String>,
+    pub(crate) permissions: Permissions,
     pub(crate) limits: Limits,
     pub(crate) salt: Salt,
     principal: Principal,
-    credentials: Vec<String>,
     pub(crate) request: Text,
     pub(crate) switches: Switches,
 }
@@ -156,11 +156,10 @@ impl World {
         Self {
             broker: Broker::new(registry, Arc::new(Secrets::default()), Arc::new(Now), Arc::new(Silent)),
             notes,
-            allowed: globs(globs_count),
+            permissions: Permissions::allowing("all", globs(globs_count), Credentials::All, DataLevel::Full),
             limits,
             salt: Salt { person: "somebody".into(), salt: SaltBytes::new(Digest::of(b"salt")) },
             principal: Principal::Owner { entity: EntityId::from_bits(1) },
-            credentials: vec!["*".into()],
             request: Text::new(request, Source::Owner),
             switches: Switches::read(Some(r#"{"calc": {"enabled": true}, "shell": {"enabled": false}}"#)),
         }
@@ -172,9 +171,8 @@ impl World {
             principal: &self.principal,
             trust: Trust::Operator,
             roles: &[],
-            allowed: &self.allowed,
-            credentials: &self.credentials,
-            data: DataLevel::Full,
+            labels: &[],
+            permissions: &self.permissions,
             request: &self.request,
             salt: &self.salt,
         }

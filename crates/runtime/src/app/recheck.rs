@@ -5,13 +5,14 @@ use domain::Digest;
 use domain::id::{EventId, VpolId};
 use engine::task::{DELIVER, Step};
 use ledger::Body;
-use ledger::records::{Event, Salt, ToolCall};
+use ledger::records::{Access, Event, Salt, ToolCall};
+use policy::admit::Admitted;
 use serde::de::DeserializeOwned;
 
 use super::App;
 use crate::pipeline;
 use crate::problem::{Code, Problem};
-use crate::recheck::{Called, Chain, Kept, Policy, Rechecked, recheck};
+use crate::recheck::{Called, Chain, Judged, Kept, Policy, Rechecked, recheck};
 
 /// How often a chain is read again that somebody wrote to meanwhile.
 const TRIES: usize = 4;
@@ -38,13 +39,10 @@ impl App {
     async fn chain(&self, event: &Event) -> Result<Chain, Problem> {
         let ledger = self.ledger().await?;
         let (request, salt) = self.text(&event.body).await?;
-        let admission = match ledger.admission_of(event.id).await? {
-            Some(row) => {
-                let (body, _) = self.body(&row.decision).await?;
-                Some((row, body))
-            }
-            None => None,
-        };
+        let mut admissions = Vec::new();
+        for row in ledger.admissions_of(&[event.id]).await? {
+            admissions.push(self.judged(row).await?);
+        }
         let task = pipeline::task_of(event);
         let mut steps = Vec::new();
         for row in ledger.steps(task).await? {
@@ -56,7 +54,7 @@ impl App {
             calls.push(self.called(row).await?);
         }
         let mut reasons = Vec::new();
-        let admitted = admission.iter().map(|(row, _)| row.reason_id);
+        let admitted = admissions.iter().map(|judged| judged.row.reason_id);
         let brought = steps.iter().filter_map(|(_, step)| match step {
             Kept::There(step) => Some(step),
             Kept::Gone | Kept::Changed | Kept::Unreadable(_) => None,
@@ -64,7 +62,7 @@ impl App {
         for id in admitted.chain(brought.flat_map(|step| step.reasons.iter().map(|reason| reason.id))) {
             reasons.extend(ledger.reason(id).await?);
         }
-        let mut policies: Vec<VpolId> = admission.iter().map(|(row, _)| row.vpol_id).collect();
+        let mut policies: Vec<VpolId> = admissions.iter().map(|judged| judged.row.vpol_id).collect();
         policies
             .extend(calls.iter().flat_map(|called| [Some(called.row.vpol_id), named_by(called)]).flatten());
         policies.sort();
@@ -82,7 +80,7 @@ impl App {
             event: event.clone(),
             request,
             salt,
-            admission,
+            admissions,
             policies: self.policies(&policies).await?,
             task: ledger.task(task).await?,
             steps,
@@ -92,6 +90,19 @@ impl App {
             audit,
             fault: (!proof.consistent).then_some(proof.text),
         })
+    }
+
+    async fn judged(&self, row: Access) -> Result<Judged, Problem> {
+        let (body, _): (Kept<Admitted>, _) = self.body(&row.decision).await?;
+        let named = match &body {
+            Kept::There(admitted) => admitted.decision.facts.policies,
+            Kept::Gone | Kept::Changed | Kept::Unreadable(_) => None,
+        };
+        let set = match named {
+            Some(digest) => Some(self.body(&digest).await?.0),
+            None => None,
+        };
+        Ok(Judged { row, body, set })
     }
 
     async fn called(&self, row: ToolCall) -> Result<Called, Problem> {

@@ -112,8 +112,13 @@ impl App {
             }
             Found::Event(event) => {
                 let task = ledger.task(pipeline::task_of(&event)).await?;
-                if task.is_none() && ledger.admission_of(event.id).await?.is_some() {
-                    let what = format!("`{id}` was not let in, so there is nothing to go on with");
+                let admission = ledger.admission_of(event.id).await?.filter(|_| task.is_none());
+                if let Some(admission) = admission {
+                    let what = match admission.effect.as_str() {
+                        "allow" => format!("`{id}` was let in; nobody answers messages from outside yet"),
+                        "ask" => format!("`{id}` waits until you say whether to let it in"),
+                        _ => format!("`{id}` was not let in, so there is nothing to go on with"),
+                    };
                     return Err(Problem::new(Code::NOT_ADMITTED, what).remedy(format!("regent why {id}")));
                 }
                 Ok((*event, task))

@@ -16,12 +16,15 @@ use engine::task::Opening;
 use ledger::records::{CallStatus, Event};
 use ledger::{CommitError, Ledger, Refusal};
 use llm::{Direct, Provider};
-use policy::admit::{Effect, MAIN};
+use policy::acl::{Effect, Permissions, PolicySet};
+use policy::admit::{Admitted, MAIN};
 
 use super::{App, Report};
 use crate::pipeline::{
-    self, Authority, Basis, Cast, Claim, Desk, Driver, Ended, Ground, Held, Setting, Surface, Watch,
+    self, Authority, Basis, Cast, Claim, Desk, Driver, Ended, Ground, Held, Rights, Setting, Sitting, Surface,
+    Turn, Watch,
 };
+use crate::policies::{self, Active};
 use crate::problem::{Code, Problem};
 use crate::toolbox::Toolbox;
 
@@ -172,9 +175,14 @@ impl App {
     /// From an event that is durable to the end of its task.
     async fn begin(&self, errand: Errand<'_>) -> Result<Ended, Problem> {
         let Errand { desk, event, cast, request, .. } = &errand;
+        let active = self.in_force(desk).await?;
         let mut batch = desk.batch();
-        let (admission, tags) = pipeline::admitted(desk, event, &cast.sender, &mut batch)?;
-        if admission.effect == Effect::Deny {
+        active.enter(&mut batch);
+        let admission = pipeline::admission(self.sitting(desk, &active), event, &cast.sender).await?;
+        let first = (Turn::First, None);
+        let salt = Some(&cast.sender.salt);
+        let tags = pipeline::enter(desk, event, salt, &admission, first, &mut batch)?;
+        if admission.effect != Effect::Allow {
             match desk.ledger.commit(batch).await {
                 // Somebody else looked at it at the same moment, and wrote the same down.
                 Ok(_) | Err(CommitError::Refused(Refusal::Present { .. })) => {}
@@ -184,7 +192,7 @@ impl App {
         }
         let opening = Opening {
             task: pipeline::task_of(event),
-            agent: MAIN.into(),
+            agent: admission.persona.clone(),
             tags,
             principal: admission.principal.clone(),
             trust: admission.trust,
@@ -192,7 +200,7 @@ impl App {
             request: Text::new(request.text.clone(), source(&admission)),
             workspace: request.workspace.to_string_lossy().into_owned(),
         };
-        let moment = Moment { app: self, errand: &errand };
+        let moment = Moment { app: self, errand: &errand, then: admission.permissions };
         let setting = self.setting(&moment).await?;
         Driver::open(setting, opening, batch)?.drive().await
     }
@@ -201,8 +209,9 @@ impl App {
     /// of now does not allow is not done, whatever was allowed before.
     async fn go_on(&self, errand: Errand<'_>) -> Result<Ended, Problem> {
         let Errand { desk, event, cast, request, .. } = &errand;
-        let admission = pipeline::admission(event, &cast.sender);
-        if admission.effect == Effect::Deny {
+        let active = self.in_force(desk).await?;
+        let admission = pipeline::admission(self.sitting(desk, &active), event, &cast.sender).await?;
+        if admission.effect != Effect::Allow {
             return Err(self.not_admitted(event, &admission).await?);
         }
         let steps = pipeline::load(&desk.ledger, pipeline::task_of(event)).await?;
@@ -220,10 +229,29 @@ impl App {
                 .safe("nothing was done")
                 .remedy("regent audit verify"));
         }
-        let moment = Moment { app: self, errand: &errand };
+        let moment = Moment { app: self, errand: &errand, then: self.permitted(event).await? };
         let setting = self.setting(&moment).await?;
         task.narrow(setting.basis.trust, &setting.basis.tools);
         Driver::take_over(setting, task).await?.drive().await
+    }
+
+    /// How far the chain was let go when it began.
+    async fn permitted(&self, event: &Event) -> Result<Permissions, Problem> {
+        let gone = || Problem::new(Code::ERASED, "the admission of this request was erased");
+        let ledger = self.ledger().await?;
+        let row = ledger.admission_of(event.id).await?.ok_or_else(gone)?;
+        let body = ledger.body(&row.decision).await?.ok_or_else(gone)?;
+        let admitted: Admitted = serde_json::from_slice(&body)
+            .map_err(|error| Problem::new(Code::DATABASE_DAMAGED, format!("an admission is unreadable: {error}")))?;
+        Ok(admitted.decision.permissions)
+    }
+
+    pub(super) async fn in_force(&self, desk: &Desk) -> Result<Active<PolicySet>, Problem> {
+        policies::in_force(desk, &*self.parts.host).await
+    }
+
+    pub(super) fn sitting<'a>(&'a self, desk: &'a Desk, active: &'a Active<PolicySet>) -> Sitting<'a> {
+        Sitting { desk, active, zone: &self.parts.zone }
     }
 
     async fn not_admitted(
@@ -321,20 +349,24 @@ impl App {
 struct Moment<'a> {
     app: &'a App,
     errand: &'a Errand<'a>,
+    /// How far the chain was let go when it began: never again further.
+    then: Permissions,
 }
 
 #[async_trait]
 impl Ground for Moment<'_> {
     async fn basis(&self) -> Result<Basis, Problem> {
-        let Self { app, errand: Errand { desk, event, cast, request, .. } } = self;
-        let admission = pipeline::admission(event, &cast.sender);
-        if admission.effect == Effect::Deny {
+        let Self { app, errand: Errand { desk, event, cast, request, .. }, then } = self;
+        let active = app.in_force(desk).await?;
+        let admission = pipeline::admission(app.sitting(desk, &active), event, &cast.sender).await?;
+        if admission.effect != Effect::Allow {
             return Err(app.not_admitted(event, &admission).await?);
         }
         let surface = Arc::clone(&request.surface);
         let authority = app.authority(&desk.ledger, &request.workspace, surface).await?;
         let provider = app.provider(event, &request.text, &authority.registry);
-        Ok(Basis { provider, authority, trust: admission.trust, tools: admission.tools })
+        let rights = Rights::of(&admission).within(then);
+        Ok(Basis { provider, authority, trust: admission.trust, tools: admission.tools, rights })
     }
 }
 

@@ -1,33 +1,127 @@
-//! Admit: who is this, may they, and how far. One explained record per event.
+//! Admit: who is this, may they, and how far. One explained record per event, and one more where the owner was asked.
 
 use domain::canonical;
-use domain::id::{Id, ReasonId, TaskId};
-use domain::{Digest, Tags};
-use ledger::records::{Access, Blob, Event, Reason, Vpol};
-use ledger::{Batch, Entry};
-use policy::admit::{Admission, Admitted, EntityFacts, Facts, MAIN, admit};
-use serde_json::json;
+use domain::event::{ContainerKind, WEBHOOK};
+use domain::id::{Id, KnockId, ReasonId, TaskId};
+use domain::{Tags};
+use ledger::records::{Access, Blob, EntityKind, Event, Reason, Salt, Vpol};
+use ledger::{Batch, Entry, StoreError};
+use policy::acl::{Moment, PolicySet, Scene};
+use policy::admit::{Admission, Admitted, EntityFacts, Facts, Kind, MAIN, admit};
+use serde_json::{Value, json};
 
 use super::{Desk, Person};
+use crate::policies::Active;
 use crate::problem::Problem;
 
-/// What the policy of now says about an event.
-pub(crate) fn admission(event: &Event, person: &Person) -> Admission {
-    let entity = person.entity.as_ref();
-    let entity =
-        entity.map(|entity| EntityFacts { id: entity.id, is_owner: entity.is_owner, trust: entity.trust });
-    admit(Facts { adapter: event.adapter.clone(), entity })
+/// Which of the decisions about an event this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    First,
+    /// With the owner's answer.
+    Answered,
 }
 
-/// Decides about an event and enters the records of the decision; the caller's batch makes them durable together
-/// with what follows from them.
-pub(crate) fn admitted(
-    desk: &Desk,
+/// Where and how an event is decided about.
+#[derive(Clone, Copy)]
+pub(crate) struct Sitting<'a> {
+    pub(crate) desk: &'a Desk,
+    /// The policies in force.
+    pub(crate) active: &'a Active<PolicySet>,
+    /// On whose wall the clock hangs.
+    pub(crate) zone: &'a jiff::tz::TimeZone,
+}
+
+/// What is known about an event whose sender was erased: nothing but how it came in.
+pub(crate) fn facts_of_nobody(sitting: Sitting<'_>, event: &Event) -> Facts {
+    let (platform, container_kind) = (Some(event.platform.clone()), Some(event.container_kind));
+    let scene = Scene { platform, container_kind, ..Scene::default() };
+    let policies = Some(sitting.active.digest);
+    Facts { adapter: event.adapter.clone(), lost: true, scene, policies, ..Facts::default() }
+}
+
+/// What is known about an event, none of it from its words.
+pub(crate) async fn facts(
+    sitting: Sitting<'_>,
     event: &Event,
     person: &Person,
+) -> Result<Facts, StoreError> {
+    let ledger = &sitting.desk.ledger;
+    let place = ledger.place(event.place).await?;
+    let account = place.as_ref().map(|place| place.account.clone()).filter(|account| !account.is_empty());
+    let container = place.map(|place| place.container).filter(|container| !container.is_empty());
+    let metadata = match event.metadata.filter(|_| !event.is_from_terminal()) {
+        Some(metadata) => ledger.body(&metadata).await?,
+        None => None,
+    };
+    let metadata: Value = metadata.and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
+    let said = |field: &str| metadata.get(field).and_then(Value::as_str).map(str::to_owned);
+    let scene = Scene {
+        platform: Some(event.platform.clone()),
+        container_kind: Some(event.container_kind),
+        container_id: container,
+        hook_id: account.clone().filter(|_| event.adapter == WEBHOOK),
+        account,
+        guild: said("guild").filter(|_| event.container_kind == ContainerKind::Group),
+        event_type: said("event_type"),
+    };
+    let entity = match &person.entity {
+        Some(entity) => Some(EntityFacts {
+            id: entity.id,
+            is_owner: entity.is_owner,
+            trust: entity.trust,
+            kind: kind(entity.kind),
+            name: entity.name.clone(),
+            relationship: entity.relationship.clone(),
+            tags: ledger.tags_of(entity.id).await?,
+        }),
+        None => None,
+    };
+    let lost = entity.is_none() && person.identity.entity_id.is_some();
+    Ok(Facts {
+        adapter: event.adapter.clone(),
+        entity,
+        verified: person.identity.is_verified,
+        lost,
+        inherited: None,
+        scene,
+        at: Some(Moment::of(sitting.desk.now().local(sitting.zone))),
+        // Who asked at a terminal sits at it; whether they still do is for whoever drives it.
+        attended: event.is_from_terminal(),
+        asked: None,
+        policies: Some(sitting.active.digest),
+    })
+}
+
+const fn kind(kind: EntityKind) -> Kind {
+    match kind {
+        EntityKind::Person => Kind::Person,
+        EntityKind::Persona => Kind::Persona,
+        EntityKind::Agent => Kind::Agent,
+        EntityKind::Webhook => Kind::Webhook,
+        EntityKind::System => Kind::System,
+    }
+}
+
+/// What the policy of now says about an event.
+pub(crate) async fn admission(
+    sitting: Sitting<'_>,
+    event: &Event,
+    person: &Person,
+) -> Result<Admission, StoreError> {
+    let facts = facts(sitting, event, person).await?;
+    Ok(admit(facts, &sitting.active.set))
+}
+
+/// Enters the records of a decision; the caller's batch makes them durable together with what follows from them.
+pub(crate) fn enter(
+    desk: &Desk,
+    event: &Event,
+    salt: Option<&Salt>,
+    admission: &Admission,
+    (turn, knock): (Turn, Option<KnockId>),
     batch: &mut Batch,
-) -> Result<(Admission, Tags), Problem> {
-    let admission = admission(event, person);
+) -> Result<Tags, Problem> {
     let vpol = policy::vpol::Vpol::named(&admission.vpol).ok_or_else(|| {
         Problem::new(crate::Code::INTERNAL, format!("there is no validation policy `{}`", admission.vpol))
     })?;
@@ -42,35 +136,38 @@ pub(crate) fn admitted(
     });
     let words: Vec<String> = admission.reasons.iter().map(ToString::to_string).collect();
     let thought = Blob::public(words.join("; ").into_bytes());
-    batch.put(&thought).put(&reason(desk, event, tags, &thought));
+    batch.put(&thought).put(&reason(desk, event, admission, tags, &thought));
+    // It says who they are, and where: it goes with them. Of somebody who was erased it says nothing.
     let decision = canonical::bytes(&Admitted::now(admission.clone())).map_err(Problem::internal)?;
-    let decision = Blob::public(decision);
-    batch.put(&decision).put(&Access {
+    let decision = match salt {
+        Some(salt) => Blob::personal(decision, salt),
+        None => Blob::public(decision),
+    };
+    let n = match turn {
+        Turn::First => 0,
+        Turn::Answered => 1,
+    };
+    let row = Access {
         id: desk.id(),
         event_id: event.id,
-        n: 0,
-        effect: effect(&admission).into(),
+        effect: admission.effect.name().into(),
         principal: admission.principal.to_string(),
         trust: admission.trust,
         reason_id: tags.reason,
         vpol_id: tags.vpol,
         decision: decision.hash,
-        knock_id: None,
         at: desk.now(),
-    });
-    batch.expect_absent::<Access>("event_id", &event.id);
-    batch.audit(entry(desk, event, &admission, tags, decision.hash));
-    Ok((admission, tags))
-}
-
-fn effect(admission: &Admission) -> &'static str {
-    match admission.effect {
-        policy::admit::Effect::Allow => "allow",
-        policy::admit::Effect::Deny => "deny",
+        n,
+        knock_id: knock,
+    };
+    batch.put(&decision).put(&row).audit(entry(&row, event));
+    if turn == Turn::First {
+        batch.expect_absent::<Access>("event_id", &event.id);
     }
+    Ok(tags)
 }
 
-fn reason(desk: &Desk, event: &Event, tags: Tags, thought: &Blob) -> Reason {
+fn reason(desk: &Desk, event: &Event, admission: &Admission, tags: Tags, thought: &Blob) -> Reason {
     let id: ReasonId = tags.reason;
     Reason {
         id,
@@ -79,7 +176,7 @@ fn reason(desk: &Desk, event: &Event, tags: Tags, thought: &Blob) -> Reason {
         vpol_id: tags.vpol,
         chain_id: task_of(event).to_string(),
         parent_id: None,
-        agent_id: MAIN.into(),
+        agent_id: admission.persona.clone(),
         thought: thought.hash,
         at: desk.now(),
     }
@@ -90,16 +187,19 @@ pub(crate) fn task_of(event: &Event) -> TaskId {
     Id::derived(event.id, 0, 0)
 }
 
-fn entry(desk: &Desk, event: &Event, admission: &Admission, tags: Tags, decision: Digest) -> Entry {
+/// What the audit says about a decision: which, and from what. Who it is about goes with them.
+fn entry(row: &Access, event: &Event) -> Entry {
+    let kind = if row.n == 0 { "admission.decided" } else { "admission.decided_again" };
+    let detail = json!({ "effect": row.effect, "principal": row.principal, "decision": row.decision });
     Entry {
-        at: desk.now(),
-        kind: "admission.decided".into(),
+        at: row.at,
+        kind: kind.into(),
         actor: "system".into(),
         subject: event.id.to_string(),
-        trust: Some(admission.trust),
-        origin_id: Some(tags.origin),
-        reason_id: Some(tags.reason),
-        vpol_id: Some(tags.vpol),
-        detail: json!({ "effect": effect(admission), "principal": admission.principal.to_string(), "decision": decision }),
+        trust: Some(row.trust),
+        origin_id: Some(event.origin_id),
+        reason_id: Some(row.reason_id),
+        vpol_id: Some(row.vpol_id),
+        detail,
     }
 }

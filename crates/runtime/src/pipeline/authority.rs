@@ -5,13 +5,15 @@ use std::sync::Arc;
 use broker::budget::{Accounts, Limits, Scope, Standing};
 use broker::grant::Granted;
 use broker::secrets::Secrets;
-use broker::{Asker, Broker, DataLevel, Looked, Moment, Registry, Ruled};
+use broker::{Asker, Broker, Looked, Moment, Registry, Ruled};
 use domain::Time;
 use domain::call::Call;
 use domain::canonical::NotCanonical;
 use engine::task::Opening;
 use ledger::records::{Approval, Salt};
 use ledger::{Ledger, StoreError};
+use policy::acl::Permissions;
+use policy::admit::Admission;
 
 use super::Desk;
 use crate::host::Host;
@@ -29,9 +31,34 @@ pub(crate) struct Authority {
     pub(crate) open_for: std::time::Duration,
 }
 
+/// How far the chain may go, and under which names it is known.
+#[derive(Clone, Debug)]
+pub(crate) struct Rights {
+    pub(crate) permissions: Permissions,
+    pub(crate) labels: Vec<String>,
+    pub(crate) roles: Vec<String>,
+}
+
+impl Rights {
+    /// What an admission gives.
+    pub(crate) fn of(admission: &Admission) -> Self {
+        Self {
+            permissions: admission.permissions.clone(),
+            labels: admission.facts.labels(),
+            roles: admission.facts.roles(),
+        }
+    }
+
+    /// The same, and nothing that was not given before: a chain only ever loses.
+    pub(crate) fn within(self, then: &Permissions) -> Self {
+        Self { permissions: self.permissions.within(then), ..self }
+    }
+}
+
 /// How things stand for one call.
 #[derive(Clone, Copy)]
 pub(crate) struct Brought<'a> {
+    pub(crate) rights: &'a Rights,
     pub(crate) accounts: &'a Accounts,
     pub(crate) standing: &'a Standing,
     pub(crate) looked: Option<&'a Looked>,
@@ -79,18 +106,13 @@ impl Authority {
         salt: &Salt,
         brought: Brought<'_>,
     ) -> Result<Ruled, NotCanonical> {
-        // Roles, credentials and data levels of others come with the access policies; until then they have none.
-        let owner = opening.principal.is_owner();
-        let (credentials, data) =
-            if owner { (vec!["*".to_owned()], DataLevel::Full) } else { (Vec::new(), DataLevel::None) };
         let asker = Asker {
             agent: &opening.agent,
             principal: &opening.principal,
             trust: opening.trust,
-            roles: &[],
-            allowed: &opening.tools,
-            credentials: &credentials,
-            data,
+            roles: &brought.rights.roles,
+            labels: &brought.rights.labels,
+            permissions: &brought.rights.permissions,
             request: &opening.request,
             salt,
         };

@@ -13,13 +13,14 @@ mod drive;
 mod driving;
 mod ingest;
 mod journal;
+pub(crate) mod knock;
 mod people;
 
 pub use deliver::Surface;
 pub use drive::Watch;
 
-pub(crate) use admit::{admission, admitted, task_of};
-pub(crate) use authority::Authority;
+pub(crate) use admit::{Sitting, Turn, admission, enter, facts, facts_of_nobody, task_of};
+pub(crate) use authority::{Authority, Rights};
 pub(crate) use deliver::Deliver;
 pub(crate) use drive::{Basis, Claim, Driver, Ended, FIRST_EPOCH, Ground, Held, Setting, question, ruling};
 pub(crate) use driving::{Driven, Driving};

@@ -2,11 +2,13 @@
 
 use domain::Digest;
 use domain::id::VpolId;
-use ledger::records::{Blob, Reason};
+use ledger::Entry;
+use ledger::records::{Access, Blob, Reason};
 use policy::admit::{Admission, admit};
+use serde::Serialize;
 
 use super::look::{Look, Rules};
-use super::{Chain, Line, Policy};
+use super::{Chain, Judged, Line, Policy};
 use crate::pipeline;
 
 pub(super) fn event(chain: &Chain) -> Vec<Line> {
@@ -22,14 +24,26 @@ pub(super) fn event(chain: &Chain) -> Vec<Line> {
     look.end()
 }
 
-pub(super) fn admission(chain: &Chain) -> Vec<Line> {
-    let decided = chain.entry(&chain.event.id.to_string(), &["admission.decided"]);
-    let Some((row, body)) = &chain.admission else {
-        let Some(decided) = decided else { return Vec::new() };
-        let mut look = Look::at("admission", &decided.subject);
-        look.missing("row");
-        return look.end();
-    };
+pub(super) fn admissions(chain: &Chain) -> Vec<Line> {
+    let subject = chain.event.id.to_string();
+    let mut lines = Vec::new();
+    for (n, kind) in ["admission.decided", "admission.decided_again"].into_iter().enumerate() {
+        let decided = chain.entry(&subject, &[kind]);
+        match (chain.admissions.get(n), decided) {
+            (Some(judged), decided) => lines.extend(admission(chain, judged, decided)),
+            (None, Some(decided)) => {
+                let mut look = Look::at("admission", &decided.subject);
+                look.missing("row");
+                lines.extend(look.end());
+            }
+            (None, None) => {}
+        }
+    }
+    lines
+}
+
+fn admission(chain: &Chain, judged: &Judged, decided: Option<&Entry>) -> Vec<Line> {
+    let Judged { row, body, set } = judged;
     let mut look = Look::at("admission", row.id);
     look.audited("decision", decided, &row.decision);
     look.audited("effect", decided, &row.effect);
@@ -39,37 +53,47 @@ pub(super) fn admission(chain: &Chain) -> Vec<Line> {
         look.compare("reason, in the audit", id(decided.reason_id.map(|id| id.to_string())), row.reason_id);
         look.compare("policy, in the audit", id(decided.vpol_id.map(|id| id.to_string())), row.vpol_id);
     }
-    if let Some(admitted) = look.public("decision", body) {
+    if let Some(admitted) = look.personal("decision", body) {
         let rules = Rules { then: admitted.by.as_ref().map(|by| by.rules), now: policy::RULES };
         look.rules(rules);
         let then = &admitted.decision;
-        compare(&mut look, rules, then, &admit(then.facts.clone()));
+        match set {
+            Some(set) => {
+                if let Some(set) = look.public("policies", set) {
+                    compare(&mut look, rules, then, &admit(then.facts.clone(), set));
+                }
+            }
+            None => look.unkept(),
+        }
         look.compare("adapter", &then.facts.adapter, &chain.event.adapter);
-        look.compare("effect, in its row", effect(then), &row.effect);
+        look.compare("effect, in its row", then.effect.name(), &row.effect);
         look.compare("principal, in its row", &then.principal, &row.principal);
         look.compare("trust, in its row", then.trust, row.trust);
         let policy = chain.policies.iter().find(|policy| policy.id == row.vpol_id);
         let name = policy.and_then(|policy| policy.row.as_ref()).map_or("none", |row| row.name.as_str());
         look.compare("policy", &then.vpol, name);
-        reason(&mut look, rules, chain, then);
+        reason(&mut look, rules, chain, row, then);
     }
     look.end()
 }
 
 fn compare(look: &mut Look, rules: Rules, then: &Admission, now: &Admission) {
     let whole = |admission: &Admission| {
-        format!("{}: {}, trust {}", effect(admission), admission.principal, admission.trust)
+        format!("{}: {}, trust {}", admission.effect.name(), admission.principal, admission.trust)
     };
     look.compare_by(rules, "decision", whole(then), whole(now));
+    look.compare_by(rules, "policies that matched", then.matched.join(" "), now.matched.join(" "));
     look.compare_by(rules, "tools", then.tools.join(" "), now.tools.join(" "));
+    let rights = |of: &Admission| (of.permissions.clone(), of.modifiers, of.pairing);
+    look.compare_by(rules, "permissions", shown(&rights(then)), shown(&rights(now)));
+    look.compare_by(rules, "session", shown(&then.session), shown(&now.session));
     look.compare_by(rules, "persona", &then.persona, &now.persona);
     look.compare_by(rules, "policy", &then.vpol, &now.vpol);
     look.compare_by(rules, "reasons", words(then), words(now));
 }
 
 /// The reason of the admission: the R-Tag that everything in the chain hangs on.
-fn reason(look: &mut Look, rules: Rules, chain: &Chain, admission: &Admission) {
-    let Some((row, _)) = &chain.admission else { return };
+fn reason(look: &mut Look, rules: Rules, chain: &Chain, row: &Access, admission: &Admission) {
     let Some(kept) = chain.reasons.iter().find(|reason| reason.id == row.reason_id) else {
         return look.missing("reason");
     };
@@ -91,11 +115,8 @@ fn words(admission: &Admission) -> String {
     admission.reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-const fn effect(admission: &Admission) -> &'static str {
-    match admission.effect {
-        policy::admit::Effect::Allow => "allow",
-        policy::admit::Effect::Deny => "deny",
-    }
+fn shown(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|error| error.to_string())
 }
 
 /// A policy's id is the digest of its rules, and its row says what the rules say.

@@ -4,13 +4,16 @@ use broker::{Answer, Decided, Decision, MadeFrom};
 use domain::canonical;
 use domain::id::CallId;
 use engine::task::Ruling;
-use ledger::records::{Blob, CallStatus, Salt};
+use ledger::records::{Blob, CallStatus};
 use policy::vpol::Vpol;
 
 use super::journal::{Replayed, json};
 use super::look::{Look, Rules};
 use super::{Called, Chain, Kept, Line};
 use crate::pipeline;
+
+/// The first rules that keep permissions.
+const BY_POLICIES: u32 = 4;
 
 pub(super) fn calls(chain: &Chain, replayed: Option<&Replayed>) -> Vec<Line> {
     let mut lines: Vec<Line> = chain.calls.iter().flat_map(|called| call(chain, called, replayed)).collect();
@@ -31,7 +34,7 @@ fn call(chain: &Chain, called: &Called, replayed: Option<&Replayed>) -> Vec<Line
     if let Some(decided) = look.personal("decision", &called.decided) {
         made_again(chain, called, decided, &mut look);
         if let Some(replayed) = replayed {
-            from_journal(called, decided, replayed, chain.salt.as_ref(), &mut look);
+            from_journal(called, decided, replayed, chain, &mut look);
         }
     }
     if let Some(replayed) = replayed {
@@ -125,10 +128,14 @@ fn from_journal(
     called: &Called,
     decided: &Decided,
     replayed: &Replayed,
-    salt: Option<&Salt>,
+    chain: &Chain,
     look: &mut Look,
 ) {
-    let opening = replayed.opening();
+    let (opening, salt) = (replayed.opening(), chain.salt.as_ref());
+    let admitted = chain.admissions.last().and_then(|judged| match &judged.body {
+        Kept::There(admitted) => Some(&admitted.decision.permissions),
+        Kept::Gone | Kept::Changed | Kept::Unreadable(_) => None,
+    });
     if let (None, Some(call), Some(salt)) = (&decided.made_from, replayed.calls.get(&called.row.id), salt) {
         let now = canonical::bytes(&call.args).map(|bytes| Blob::personal(bytes, salt).hash.to_string());
         look.compare_by(replayed.rules, "input", called.row.input, now.unwrap_or_default());
@@ -139,8 +146,11 @@ fn from_journal(
         if made_from.trust > opening.trust {
             look.compare("trust", made_from.trust, opening.trust);
         }
-        if let Some(more) = made_from.allowed.iter().find(|glob| !opening.tools.contains(glob)) {
-            look.compare("tools", more, "not allowed");
+        // Whatever the policies of that moment gave: a chain goes no further than it was let in.
+        if let Some(then) = admitted.filter(|_| decided.by.as_ref().is_some_and(|by| by.rules >= BY_POLICIES))
+            && made_from.permissions != made_from.permissions.within(then)
+        {
+            look.compare("permissions", json(&made_from.permissions), "beyond the admission");
         }
         if let Kept::There(request) = &called.request {
             look.compare("request", request, &opening.request.text);

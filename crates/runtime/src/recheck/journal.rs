@@ -12,7 +12,7 @@ use ledger::records::{Blob, Event, Reason};
 use serde::Serialize;
 
 use super::look::{Look, Rules};
-use super::{Chain, Kept, Line};
+use super::{Chain, Judged, Kept, Line};
 use crate::pipeline::{self, Trail};
 
 /// What the recorded inputs come to today.
@@ -108,7 +108,7 @@ fn opened(chain: &Chain, opening: &Opening, look: &mut Look) {
     if let Kept::There(request) = &chain.request {
         look.compare("request", &opening.request.text, request);
     }
-    let Some((row, body)) = &chain.admission else { return look.missing("admission") };
+    let Some(Judged { row, body, .. }) = chain.admissions.last() else { return look.missing("admission") };
     look.compare("reason", opening.tags.reason, row.reason_id);
     look.compare("policy", opening.tags.vpol, row.vpol_id);
     if let Kept::There(admitted) = body {

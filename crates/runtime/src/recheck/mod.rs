@@ -16,6 +16,7 @@ use broker::{Decided, ToolSpec};
 use domain::id::VpolId;
 use engine::task::Step;
 use ledger::records::{Access, AgentTask, Event, Origin, Reason, Salt, TaskStep, ToolCall};
+use policy::acl::PolicySet;
 use policy::admit::Admitted;
 use policy::vpol::Vpol;
 use serde::Serialize;
@@ -40,7 +41,8 @@ pub(crate) struct Chain {
     pub(crate) request: Kept<String>,
     /// Of the person whose chain it is; nothing if it was erased.
     pub(crate) salt: Option<Salt>,
-    pub(crate) admission: Option<(Access, Kept<Admitted>)>,
+    /// The decisions about the event: one, and one more where the owner was asked.
+    pub(crate) admissions: Vec<Judged>,
     pub(crate) policies: Vec<Policy>,
     pub(crate) task: Option<AgentTask>,
     pub(crate) steps: Vec<(TaskStep, Kept<Step>)>,
@@ -51,6 +53,15 @@ pub(crate) struct Chain {
     pub(crate) audit: Vec<ledger::Entry>,
     /// What is wrong with the audit itself, if anything is.
     pub(crate) fault: Option<String>,
+}
+
+/// A decision about the event, and the policies that it names.
+#[derive(Clone, Debug)]
+pub(crate) struct Judged {
+    pub(crate) row: Access,
+    pub(crate) body: Kept<Admitted>,
+    /// Nothing where it names none.
+    pub(crate) set: Option<Kept<PolicySet>>,
 }
 
 #[derive(Clone, Debug)]
@@ -131,7 +142,7 @@ impl Again {
 /// Makes every decision of a chain again.
 pub(crate) fn recheck(chain: &Chain) -> Rechecked {
     let mut lines = admission::event(chain);
-    lines.extend(admission::admission(chain));
+    lines.extend(admission::admissions(chain));
     lines.extend(chain.policies.iter().flat_map(admission::policy));
     let (replayed, found) = journal::journal(chain);
     lines.extend(found);

@@ -1,18 +1,22 @@
 mod properties;
 mod table;
 
+use std::sync::LazyLock;
+
 use domain::call::{Call, Chooser};
-use domain::id::{CallId, EntityId, OriginId, ReasonId, TaskId, VpolId};
+use domain::id::{CallId, EntityId, GrantId, OriginId, ReasonId, TaskId, VpolId};
 use domain::principal::Principal;
 use domain::source::{Source, Text};
 use domain::{Digest, Tags, Tier, Trust};
+use policy::acl::permissions::Said;
+use policy::acl::{Credentials, Permissions};
 use policy::vpol::Vpol;
 use serde_json::json;
 
 use super::{Answer, DataLevel, Decision, Facts, Layer, Leave, decide, matches};
 use crate::access::Switch;
 use crate::budget::Exhausted;
-use crate::grant::Granted;
+use crate::grant::{Granted, Terms};
 use crate::tool::{Level, Reach, ToolSpec};
 
 const OWNER: Principal = Principal::Owner { entity: EntityId::from_bits(1) };
@@ -30,10 +34,8 @@ struct World {
     principal: Principal,
     trust: Trust,
     roles: Vec<String>,
-    allowed: Vec<String>,
-    credentials: Vec<String>,
+    permissions: Permissions,
     needs: Vec<String>,
-    data: DataLevel,
     vpol: Option<Vpol>,
     exhausted: Option<Exhausted>,
     leaks: Option<String>,
@@ -41,6 +43,24 @@ struct World {
     grants: Vec<Granted>,
     fingerprint: Option<Digest>,
     leave: Option<Leave>,
+}
+
+/// All that anybody can be allowed.
+fn everything() -> Permissions {
+    Permissions::allowing("all", vec!["*".into()], Credentials::All, DataLevel::Full)
+}
+
+/// These globs, by a policy of this name.
+fn said(globs: &[&str]) -> Vec<Said> {
+    vec![Said::new("some", globs.iter().map(|glob| (*glob).to_owned()).collect())]
+}
+
+fn labels(principal: &Principal) -> &'static [String] {
+    static LABELS: LazyLock<Vec<(Principal, Vec<String>)>> = LazyLock::new(|| {
+        let all = [OWNER, KNOWN, Principal::Unknown, Principal::System];
+        all.map(|principal| (principal.clone(), vec![principal.to_string()])).into()
+    });
+    LABELS.iter().find(|(known, _)| known == principal).map_or(&[], |(_, labels)| labels)
 }
 
 impl World {
@@ -73,10 +93,8 @@ impl World {
             principal: OWNER,
             trust: Trust::Operator,
             roles: Vec::new(),
-            allowed: vec!["*".into()],
-            credentials: vec!["*".into()],
+            permissions: everything(),
             needs: Vec::new(),
-            data: DataLevel::Full,
             vpol: Some(Vpol::DEFAULT_OWNER),
             exhausted: None,
             leaks: None,
@@ -104,10 +122,9 @@ impl World {
             principal: &self.principal,
             trust: self.trust,
             roles: &self.roles,
-            allowed: &self.allowed,
-            credentials: &self.credentials,
+            labels: labels(&self.principal),
+            permissions: &self.permissions,
             needs: &self.needs,
-            data: self.data,
             vpol: self.vpol.as_ref(),
             exhausted: self.exhausted.as_ref(),
             leaks: self.leaks.as_deref(),
@@ -289,8 +306,45 @@ fn the_owners_own_hand() {
 /// Nobody is asked about a call that would be denied anyway.
 #[test]
 fn deny_beats_review() {
-    let world = World::bend(|w| (w.tool.level, w.allowed) = (Level::ReviewAll, Vec::new()));
+    let world = World::bend(|w| (w.tool.level, w.permissions) = (Level::ReviewAll, Permissions::none()));
     assert_eq!(world.decided(), (Answer::Deny, Layer::Access));
+}
+
+/// A grant adds to what policies allow, and passes no denial, no ceiling and nobody above.
+#[test]
+fn what_is_granted_is_allowed_and_never_past_a_denial_or_a_ceiling() {
+    let granted = |bend: fn(&mut World)| {
+        let mut world = World::bend(|w| (w.principal, w.permissions.own.allow) = (KNOWN, Vec::new()));
+        world.grants.push(Granted {
+            id: GrantId::from_bits(7),
+            terms: Terms {
+                tool: world.call.tool.clone(),
+                nature: world.tool.nature(),
+                principal: KNOWN.to_string(),
+                agent: "main".into(),
+                session: None,
+                pins: [("under".to_owned(), "docs".to_owned())].into(),
+                by_hand: true,
+                reason: String::new(),
+            },
+        });
+        bend(&mut world);
+        world.decide()
+    };
+    let decision = granted(|_| ());
+    assert_eq!((decision.answer, decision.grant), (Answer::Execute, Some(GrantId::from_bits(7))));
+    let table: [(&str, fn(&mut World)); 6] = [
+        ("for somebody else", |w| w.principal = Principal::Unknown),
+        ("for another value", |w| w.call.args = json!({ "under": "secret" })),
+        ("denied", |w| w.permissions.own.deny = said(&["find_*"])),
+        ("beyond a ceiling", |w| w.permissions.own.ceilings = said(&["calc"])),
+        ("beyond whoever it works for", |w| w.permissions = w.permissions.within(&Permissions::none())),
+        ("not there", |w| w.grants.clear()),
+    ];
+    for (name, bend) in table {
+        let decision = granted(bend);
+        assert_eq!((decision.answer, decision.grant), (Answer::Deny, None), "{name}");
+    }
 }
 
 #[test]

@@ -5,15 +5,17 @@ use domain::id::{ApprovalId, GrantId};
 use domain::principal::Principal;
 use domain::source::Source;
 use domain::{Digest, Tier, Trust};
+use policy::acl::permissions::Bounds;
+use policy::acl::{Credentials, Permissions};
 use policy::vpol::{Mode, Vpol};
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
-use super::{KNOWN, OWNER, World};
+use super::{KNOWN, OWNER, World, said};
 use crate::access::Switch;
 use crate::budget::{Exhausted, Scope, Unit};
-use crate::decide::{Answer, DataLevel, Facts, Leave, decide, decide_by, layers};
+use crate::decide::{Answer, DataLevel, Facts, Layer, Leave, Word, decide, decide_by, layers};
 use crate::grant::{Granted, Terms};
 use crate::tool::{DataClass, ExecutionMode, Level, Reach, ToolSpec, ValidationMode};
 
@@ -107,10 +109,13 @@ fn world(dice: &[u8], text: &str) -> World {
             Trust::Hostile,
         ]);
         w.roles = dice.some(&["nurse", "clerk"]);
-        w.allowed = dice.mostly(&[vec!["*".into()], vec!["find_*".into(), "x".into()], Vec::new()]);
-        w.credentials = dice.mostly(&[vec!["*".into()], vec!["mail".into()], Vec::new()]);
+        w.permissions.own.allow = dice.mostly(&[said(&["*"]), said(&["find_*", "x"]), Vec::new()]);
+        w.permissions.own.deny = dice.mostly(&[Vec::new(), said(&["x"]), said(&["find_*"])]);
+        w.permissions.own.ceilings = dice.mostly(&[Vec::new(), said(&["*"]), said(&["x"])]);
+        w.permissions.credentials =
+            dice.mostly(&[Credentials::All, Credentials::from_iter(["mail".into()]), Credentials::NONE]);
         w.needs = dice.mostly(&[Vec::new(), vec!["mail".into()], vec!["bank".into(), "mail".into()]]);
-        w.data = dice.mostly(&DATA);
+        w.permissions.data = dice.mostly(&DATA);
         let (mode, up_to) = (dice.mostly(&MODES), dice.pick(&Tier::ALL));
         w.vpol = dice.mostly(&[Some(Vpol { mode, up_to, ..Vpol::DEFAULT_OWNER }), None]);
         w.exhausted = dice.mostly(&[None, Some(exhausted())]);
@@ -149,7 +154,7 @@ fn stricter<T: PartialEq + Copy>(order: &[T], now: T, drawn: T) -> T {
 
 type Tighten = fn(&mut World, &mut Dice<'_>);
 
-const TIGHTENINGS: [(&str, Tighten); 30] = [
+const TIGHTENINGS: [(&str, Tighten); 33] = [
     ("the switch is turned off", |w, dice| {
         w.switch = if w.switch == Switch::On { dice.pick(&SWITCHES) } else { w.switch }
     }),
@@ -157,15 +162,22 @@ const TIGHTENINGS: [(&str, Tighten); 30] = [
     ("the call can do more", |w, dice| w.tier = w.tier.max(dice.pick(&Tier::ALL))),
     ("the tool can do more", |w, dice| w.tool.tier = w.tool.tier.max(dice.pick(&Tier::ALL))),
     ("less trust", |w, dice| w.trust = w.trust.min(dice.pick(&Trust::ALL))),
-    ("a tool less is allowed", |w, _| drop(w.allowed.pop())),
-    ("a credential less", |w, _| drop(w.credentials.pop())),
+    ("a policy less allows", |w, _| drop(w.permissions.own.allow.pop())),
+    ("a policy more denies", |w, dice| {
+        w.permissions.own.deny.extend(dice.pick(&[said(&["x"]), said(&["find_files"])]));
+    }),
+    ("a ceiling more", |w, dice| {
+        w.permissions.own.ceilings.extend(dice.pick(&[said(&["find_*"]), said(&["x"])]));
+    }),
+    ("it works for somebody who may less", |w, _| w.permissions = w.permissions.within(&Permissions::none())),
+    ("a credential less", |w, _| w.permissions.credentials = Credentials::NONE),
     ("a role less", |w, _| drop(w.roles.pop())),
     ("an agent less", |w, _| drop(w.tool.agent_access.pop())),
     ("a role more is needed", |w, dice| {
         w.tool.role_requirements.push(dice.pick(&["clerk".into(), "nurse".into()]))
     }),
     ("a secret more is needed", |w, dice| w.needs.push(dice.pick(&["mail".into(), "bank".into()]))),
-    ("less data", |w, dice| w.data = w.data.min(dice.pick(&DATA))),
+    ("less data", |w, dice| w.permissions.data = w.permissions.data.min(dice.pick(&DATA))),
     ("more delicate data", |w, dice| {
         w.tool.data_class = stricter(&CLASSES, w.tool.data_class, dice.pick(&CLASSES))
     }),
@@ -287,10 +299,10 @@ proptest! {
         prop_assert_eq!(world.decide().answer, without.answer, "whose fingerprint nobody took has no leave");
     }
 
-    /// A grant answers in a person's place: it turns reviews into yes and never a no, and for what can destroy something
-    /// only one that the owner wrote with the very values.
+    /// A grant answers in a person's place: it turns reviews into yes, allows what no policy allows, and lifts no other no;
+    /// for what can destroy something only one does that the owner wrote with the very values.
     #[test]
-    fn a_grant_answers_reviews_and_nothing_else(
+    fn a_grant_answers_reviews_allows_what_nobody_allows_and_nothing_else(
         world in worlds(), by_hand in any::<bool>(), exact in any::<bool>(), dice in vec(any::<u8>(), 40),
     ) {
         let without = world.decide();
@@ -298,11 +310,19 @@ proptest! {
         with.grants = vec![granted(&world, by_hand, exact)];
         let decision = with.decide();
         prop_assert!(decision.answer <= without.answer);
-        if without.answer == Answer::Deny {
+        // The one no that a grant lifts: that no policy allows the tool. Past a denial or a ceiling it never leads.
+        let Bounds { deny, ceilings, .. } = &world.permissions.own;
+        let shut = deny.contains(&said(&["find_*"])[0]) || ceilings.contains(&said(&["x"])[0]);
+        let lifts = |word: &Word| {
+            word.layer == Layer::Access && word.reason.ends_with("no policy allows it") && !shut
+        };
+        let denied = |word: &&Word| word.answer == Answer::Deny && !lifts(word);
+        if without.words.iter().any(|word| denied(&word)) {
             prop_assert_eq!(decision.answer, Answer::Deny);
         }
         for (before, after) in without.words.iter().zip(&decision.words) {
-            let waived = before.answer == Answer::Review && after.answer == Answer::Execute;
+            let review = before.answer == Answer::Review || lifts(before);
+            let waived = review && after.answer == Answer::Execute;
             prop_assert!(waived || before == after);
             prop_assert!(!waived || decision.grant.is_some());
         }

@@ -4,10 +4,11 @@ use domain::call::Chooser;
 use domain::principal::Principal;
 use domain::source::Source;
 use domain::{Tier, Trust};
+use policy::acl::{Credentials, Permissions};
 use policy::vpol::Vpol;
 use serde_json::json;
 
-use super::{KNOWN, World};
+use super::{KNOWN, World, everything, said};
 use crate::access::Switch;
 use crate::budget::{Exhausted, Scope, Unit};
 use crate::decide::Answer::{Deny, Review};
@@ -76,18 +77,44 @@ fn whether_it_is_there_and_may_be_used() {
             "find_files needs the role `nurse`",
         ),
         (
-            |w| (w.needs, w.credentials) = (vec!["bank".into()], vec!["mail*".into()]),
+            |w| {
+                (w.needs, w.permissions.credentials) =
+                    (vec!["bank".into()], Credentials::from_iter(["mail".into()]))
+            },
             Deny,
             Layer::Access,
             "find_files uses the secret `bank`, which is not for this principal",
         ),
         (
-            |w| w.allowed = vec!["read_*".into()],
+            |w| w.permissions.own.allow = said(&["read_*"]),
             Deny,
             Layer::Access,
-            "the admission does not allow find_files",
+            "the admission does not allow find_files: no policy allows it",
         ),
-        (|w| w.allowed.clear(), Deny, Layer::Access, "the admission does not allow find_files"),
+        (
+            |w| w.permissions.own.allow.clear(),
+            Deny,
+            Layer::Access,
+            "the admission does not allow find_files: no policy allows it",
+        ),
+        (
+            |w| w.permissions.own.deny = said(&["find_*"]),
+            Deny,
+            Layer::Access,
+            "the admission does not allow find_files: `some` denies it",
+        ),
+        (
+            |w| w.permissions.own.ceilings = said(&["calc"]),
+            Deny,
+            Layer::Access,
+            "the admission does not allow find_files: it is beyond what `some` lets through, whoever allows it",
+        ),
+        (
+            |w| w.permissions = everything().within(&Permissions::none()),
+            Deny,
+            Layer::Access,
+            "the admission does not allow find_files: no policy allows it",
+        ),
     ]);
 }
 
@@ -199,13 +226,13 @@ fn secrets_data_and_what_leaves() {
             "the value of the secret `github` stands in the arguments",
         ),
         (
-            |w| w.data = DataLevel::None,
+            |w| w.permissions.data = DataLevel::None,
             Deny,
             Layer::PrimeDirectives,
             "data of the class logistics is not for this principal",
         ),
         (
-            |w| (w.data, w.tool.data_class) = (DataLevel::Restricted, Some(DataClass::Clinical)),
+            |w| (w.permissions.data, w.tool.data_class) = (DataLevel::Restricted, Some(DataClass::Clinical)),
             Deny,
             Layer::PrimeDirectives,
             "data of the class clinical is not for this principal",

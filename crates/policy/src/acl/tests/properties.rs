@@ -155,7 +155,9 @@ proptest! {
             sets.iter().map(|policies| world::set(policies).decide_approved(&case).permissions).collect();
         let [a, b, c] = permissions.as_slice() else { panic!("three") };
         prop_assert_eq!(a.within(b).within(c), a.within(&b.within(c)));
-        prop_assert_eq!(&a.within(a), a);
+        prop_assert!(within(&a.within(a), a) && within(a, &a.within(a)));
+        let granted = a.within(b).and_granted("g-1", vec!["*".into()]);
+        prop_assert!(TOOLS.iter().all(|tool| !granted.may(tool).is_yes() || b.may(tool).is_yes()));
         prop_assert_eq!(a.within(b).within(b), a.within(b));
         let all = a.within(b).within(c);
         for outer in [a, b, c] {

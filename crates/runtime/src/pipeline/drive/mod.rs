@@ -30,7 +30,7 @@ use llm::Provider;
 use serde_json::json;
 
 use super::approve::{APPROVALS, GRANTS};
-use super::authority::{Authority, Brought};
+use super::authority::{Authority, Brought, Rights};
 use super::{Desk, Driving, Trail, journal};
 use crate::app::Patience;
 use crate::problem::{Code, Problem};
@@ -81,6 +81,7 @@ pub(crate) struct Basis {
     /// How far the policy of this moment lets the chain go.
     pub(crate) trust: Trust,
     pub(crate) tools: Vec<String>,
+    pub(crate) rights: Rights,
 }
 
 /// Where the basis comes from. It is asked again whenever a person has answered: tools, settings and policies are those
@@ -292,7 +293,7 @@ impl<'a> Driver<'a> {
 
     /// Asks the broker, and enters what it says.
     async fn rule(&mut self, call: Call) -> Result<(), Problem> {
-        let Setting { basis: Basis { authority, .. }, desk, salt, .. } = &self.setting;
+        let Setting { basis: Basis { authority, rights, .. }, desk, salt, .. } = &self.setting;
         let now = desk.now();
         let accounts = authority.accounts(self.task.opening(), now);
         let mut standing = match self.standing.take() {
@@ -310,13 +311,13 @@ impl<'a> Driver<'a> {
         let ask = |call: Call, grants: &[Granted]| {
             let (accounts, standing) = (&accounts, &standing);
             let brought =
-                Brought { accounts, standing, looked: looked.as_ref(), leave: leave.as_ref(), grants };
+                Brought { rights, accounts, standing, looked: looked.as_ref(), leave: leave.as_ref(), grants };
             let ruled = authority.ask(&self.broker, call, opening, salt, brought);
             ruled.map_err(Problem::internal)
         };
         let mut ruled = ask(call.clone(), &[])?;
-        if ruled.decision().answer == Answer::Review {
-            // Only who would have to ask a person looks for what a person has granted.
+        if ruled.decision().answer != Answer::Execute {
+            // Only who would not go on by itself looks for what a person has granted.
             let grants = granted(desk, &call.tool, now).await?;
             if !grants.is_empty() {
                 ruled = ask(call.clone(), &grants)?;

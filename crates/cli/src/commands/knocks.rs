@@ -1,0 +1,122 @@
+//! Somebody who wants in, among the questions of `approvals`: shown, let in, or not.
+
+use domain::approval::Status;
+use domain::event::TERMINAL;
+use ledger::records::KnockKind;
+use runtime::app::{Introduction, KnockAnswer, KnockView, STRANGER_BECOMES};
+use runtime::{App, Code, Problem};
+
+use super::{Done, Trouble};
+use crate::show::{Screen, Tone, inline, plural, span};
+
+/// A line for each, and what to do about the first.
+pub(super) async fn list(app: &App, screen: &Screen) -> Result<usize, Trouble> {
+    let open = app.knocks().await?;
+    for view in &open {
+        if screen.json {
+            screen.json_line(view)?;
+            continue;
+        }
+        let left = span(view.timeout_at.since(app.now()));
+        let (mark, count) = (screen.theme().question(), view.messages.len());
+        let short = screen.tinted(&view.short, Tone::Command);
+        let wants = format!("{} wants in   {}", who(view), plural(count, "message", "messages"));
+        screen.line(&format!("{mark} {left:>6}  {short}  {wants}"))?;
+    }
+    if let Some(first) = open.first().filter(|_| !screen.json) {
+        screen.note(&command(screen, &format!("regent approvals show {}", first.short)));
+    }
+    Ok(open.len())
+}
+
+pub(super) async fn show(app: &App, screen: &Screen, id: &str) -> Done {
+    let view = app.knock(id).await?;
+    if screen.json {
+        screen.json_line(&view)?;
+        return Ok(0);
+    }
+    let asked = match view.kind {
+        KnockKind::Pairing => "nobody knows whose address this is",
+        KnockKind::Ask => "a policy wants you asked first",
+    };
+    screen.line(&format!("{} {} wants in: {asked}", screen.theme().question(), who(&view)))?;
+    for message in &view.messages {
+        let at = message.at.date_time(app.zone());
+        let text = message.text.as_deref().map_or_else(|| "(erased)".into(), inline);
+        screen.line(&format!("  {}  {at}  {}", message.short, message.effect))?;
+        screen.line(&format!("    they say: {text}"))?;
+        for why in &message.why {
+            screen.line(&format!("    because {}", inline(why)))?;
+        }
+    }
+    if !view.status.is_open() {
+        screen.line(&format!("  {}", outcome(app, &view)))?;
+        return Ok(0);
+    }
+    let id = &view.short;
+    if view.kind == KnockKind::Pairing && view.person.is_none() {
+        screen.note(&format!("a plain yes makes them a {STRANGER_BECOMES}; say more with:"));
+        let more = format!("regent approvals approve {id} --name NAME --relationship partner");
+        screen.note(&command(screen, &more));
+    }
+    screen.note(&command(screen, &format!("regent approvals approve {id}")));
+    screen.note(&command(screen, &format!("regent approvals reject {id}")));
+    Ok(0)
+}
+
+pub(super) async fn approve(app: &App, screen: &Screen, ids: &[String], who: &Introduction) -> Done {
+    let alone = ids.len() == 1;
+    if !alone && *who != Introduction::default() {
+        let what = "--name, --relationship and --person say who one sender is, and several are named";
+        return Err(Problem::new(Code::USAGE, what).safe("nothing was decided").into());
+    }
+    for id in ids {
+        let view = app.answer_knock(id, KnockAnswer::Yes(who.clone()), TERMINAL).await?;
+        told(app, screen, &view)?;
+    }
+    Ok(0)
+}
+
+pub(super) async fn reject(app: &App, screen: &Screen, id: &str) -> Done {
+    let view = app.answer_knock(id, KnockAnswer::No, TERMINAL).await?;
+    told(app, screen, &view)?;
+    Ok(0)
+}
+
+fn told(app: &App, screen: &Screen, view: &KnockView) -> Result<(), Trouble> {
+    if screen.json {
+        return Ok(screen.json_line(view)?);
+    }
+    screen.line(&format!("{} {}", view.short, outcome(app, view)))?;
+    // A yes is no more than a yes: the policies of now decide, and what they still deny is said.
+    for message in view.messages.iter().filter(|_| view.status == Status::Approved) {
+        let why = message.why.iter().map(|why| inline(why)).collect::<Vec<_>>().join("; ");
+        screen.note(&format!("  {}: {} ({why})", message.short, message.effect));
+    }
+    Ok(())
+}
+
+fn outcome(app: &App, view: &KnockView) -> String {
+    let when = view.resolved_at.map_or_else(String::new, |at| format!(", {}", at.date_time(app.zone())));
+    let let_in = view.messages.iter().filter(|message| message.effect == "allow").count();
+    let count = plural(view.messages.len(), "message", "messages");
+    match view.status {
+        Status::Approved => format!("{} is known now; {let_in} of {count} let in{when}", who(view)),
+        Status::Rejected => format!("{} stays outside; they are told nothing{when}", who(view)),
+        Status::Expired => format!("nobody answered{when}; that is neither yes nor no"),
+        Status::Pending | Status::Escalated | Status::Modified => "waits for you".into(),
+    }
+}
+
+/// Who they are, as far as it is known: a name that you gave, and the address.
+fn who(view: &KnockView) -> String {
+    let address = view.sender.as_deref().map_or_else(|| "somebody who was erased".into(), inline);
+    match &view.person {
+        Some(name) => format!("{} ({address})", inline(name)),
+        None => address,
+    }
+}
+
+fn command(screen: &Screen, text: &str) -> String {
+    screen.note_tinted(text, Tone::Command)
+}

@@ -1,0 +1,407 @@
+//! Who wants in: every event from outside gets its decision, and the owner answers where a policy asks.
+
+use std::collections::BTreeSet;
+
+use domain::Time;
+use domain::event::Direction;
+use domain::id::{EntityId, KnockId};
+use ledger::records::{Access, Cursor, Entity, EntityKind, Event, Identity, Knock, KnockKind};
+use ledger::table::Record as _;
+use ledger::{CommitError, Found, Refusal};
+use policy::acl::{Effect, PolicySet};
+use policy::admit::{Admission, Asked, admit};
+use serde::Serialize;
+
+use super::App;
+use crate::pipeline::knock::{self, Behind, Ending, KNOCKS};
+use crate::pipeline::{self, Desk, Person, Turn};
+use crate::policies::Active;
+use crate::problem::{Code, Problem};
+
+/// How many events were decided about, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Admitted {
+    pub allowed: u64,
+    pub denied: u64,
+    /// Held until the owner has answered.
+    pub held: u64,
+}
+
+impl Admitted {
+    #[must_use]
+    pub const fn all(&self) -> u64 {
+        self.allowed + self.denied + self.held
+    }
+}
+
+/// Somebody who wants in.
+#[derive(Clone, Debug, Serialize)]
+pub struct KnockView {
+    pub id: KnockId,
+    pub short: String,
+    pub kind: KnockKind,
+    pub status: domain::approval::Status,
+    /// `platform:address`; nothing if they were erased.
+    pub sender: Option<String>,
+    /// Who that is, if somebody knows.
+    pub person: Option<String>,
+    pub created_at: Time,
+    pub timeout_at: Time,
+    pub resolved_at: Option<Time>,
+    /// What waits behind it, oldest first; nothing for words that were erased.
+    pub messages: Vec<Waiting>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Waiting {
+    pub event: domain::id::EventId,
+    pub short: String,
+    pub at: Time,
+    pub platform: String,
+    pub text: Option<String>,
+    /// What was decided about it; `ask`, or `deny` as long as nobody knows them.
+    pub effect: String,
+    /// Why, in words.
+    pub why: Vec<String>,
+}
+
+/// How the owner answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KnockAnswer {
+    Yes(Introduction),
+    No,
+}
+
+/// Who somebody is, as the owner says it. What is left out is what the least of the shipped policies takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Introduction {
+    pub name: Option<String>,
+    pub relationship: Option<String>,
+    /// Somebody who is known already.
+    pub person: Option<String>,
+}
+
+/// What a plain yes makes of somebody.
+pub const STRANGER_BECOMES: &str = "friend";
+
+/// Up to which event everything from outside was looked at.
+const ADMISSION: &str = "admission";
+const PAGE: u32 = 256;
+const TRIES: usize = 8;
+const ACCESS: &str = Access::TABLE.name;
+
+impl App {
+    /// Decides about every event from outside that nobody has decided about yet, in the order in which they came. What is
+    /// let in is not answered yet: that is for whoever drives conversations.
+    ///
+    /// # Errors
+    /// If the ledger fails; what was decided until then is durable.
+    pub async fn admit_waiting(&self) -> Result<Admitted, Problem> {
+        let desk = self.desk().await?;
+        self.expire_knocks(&desk).await?;
+        let mut counted = Admitted::default();
+        loop {
+            let cursor = desk.ledger.cursor(ADMISSION).await?;
+            let events = desk.ledger.events_after(cursor, PAGE).await?;
+            let Some(seq) = events.last().and_then(|event| event.seq.0) else { return Ok(counted) };
+            let ids: Vec<_> = events.iter().map(|event| event.id).collect();
+            let decided = desk.ledger.admissions_of(&ids).await?;
+            let decided: BTreeSet<_> = decided.iter().map(|access| access.event_id).collect();
+            // What the owner typed is decided about by whoever drives it.
+            let open = |event: &&Event| {
+                event.direction == Direction::In && !event.is_from_terminal() && !decided.contains(&event.id)
+            };
+            for event in events.iter().filter(open) {
+                match self.admit_event(&desk, event).await? {
+                    Some(Effect::Allow) => counted.allowed += 1,
+                    Some(Effect::Deny) => counted.denied += 1,
+                    Some(Effect::Ask) => counted.held += 1,
+                    None => {}
+                }
+            }
+            let mut batch = desk.batch();
+            batch.put(&Cursor { name: ADMISSION.into(), seq });
+            desk.ledger.commit(batch).await?;
+        }
+    }
+
+    /// Nothing if another process was faster.
+    async fn admit_event(&self, desk: &Desk, event: &Event) -> Result<Option<Effect>, Problem> {
+        for _ in 0..TRIES {
+            let active = self.in_force(desk).await?;
+            let sitting = self.sitting(desk, &active);
+            let sender = self.still_there(desk, event).await?;
+            let facts = match &sender {
+                Some(person) => pipeline::facts(sitting, event, person).await?,
+                None => pipeline::facts_of_nobody(sitting, event),
+            };
+            let mut batch = desk.batch();
+            active.enter(&mut batch);
+            let mut admission = admit(facts.clone(), &active.set);
+            let behind = match knock::wanted(&admission) {
+                Some(wanted) => Some(knock::stand(desk, event, wanted, &mut batch).await?),
+                None => None,
+            };
+            let knock = match behind {
+                Some(Behind::Question(knock)) => Some(knock.id),
+                Some(Behind::Nothing(why)) => {
+                    admission = admit(knock::asked(facts, why), &active.set);
+                    None
+                }
+                None => None,
+            };
+            if let Some(person) = &sender {
+                person.enter(&mut batch);
+            }
+            let salt = sender.as_ref().map(|person| &person.salt);
+            pipeline::enter(desk, event, salt, &admission, (Turn::First, knock), &mut batch)?;
+            match desk.ledger.commit(batch).await {
+                Ok(_) => return Ok(Some(admission.effect)),
+                Err(CommitError::Refused(Refusal::Present { table: ACCESS, .. })) => return Ok(None),
+                // Another message of theirs came first, or they were erased, or introduced: looked at again.
+                Err(CommitError::Refused(
+                    Refusal::Present { .. } | Refusal::Gone { .. } | Refusal::Duplicate { .. },
+                )) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Problem::new(Code::DATABASE_BUSY, "others decide about the same sender all the time")
+            .safe("the event is kept, and decided about the next time")
+            .remedy("regent tick"))
+    }
+
+    /// Whoever sent it, unless they were erased.
+    async fn still_there(&self, desk: &Desk, event: &Event) -> Result<Option<Person>, Problem> {
+        let identity = desk.ledger.identity(event.sender).await?;
+        let Some(Identity { platform, identifier, .. }) = identity.filter(|one| !one.is_erased()) else {
+            return Ok(None);
+        };
+        Ok(Some(pipeline::sender(desk, &platform, &identifier).await?))
+    }
+
+    /// Who waits for an answer, next to expire first.
+    ///
+    /// # Errors
+    /// If the ledger fails.
+    pub async fn knocks(&self) -> Result<Vec<KnockView>, Problem> {
+        let desk = self.desk().await?;
+        self.expire_knocks(&desk).await?;
+        let mut views = Vec::new();
+        for knock in desk.ledger.open_knocks().await? {
+            views.push(self.knock_view(&desk, knock).await?);
+        }
+        Ok(views)
+    }
+
+    /// # Errors
+    /// If there is no such question, or the ledger fails.
+    pub async fn knock(&self, id: &str) -> Result<KnockView, Problem> {
+        let desk = self.desk().await?;
+        self.expire_knocks(&desk).await?;
+        let knock = self.knocked(id).await?;
+        self.knock_view(&desk, knock).await
+    }
+
+    /// Whether an id is that of somebody who wants in.
+    ///
+    /// # Errors
+    /// If nothing is called like this, or the ledger fails.
+    pub async fn is_knock(&self, id: &str) -> Result<bool, Problem> {
+        Ok(matches!(self.find(id).await?, Found::Knock(_)))
+    }
+
+    /// Answers for somebody who wants in. With a yes they are introduced, if nobody knew them, and what waits is decided
+    /// about again, by the policies of now.
+    ///
+    /// # Errors
+    /// If it was answered already, the introduction does not fit, or the ledger fails.
+    pub async fn answer_knock(
+        &self,
+        id: &str,
+        answer: KnockAnswer,
+        via: &'static str,
+    ) -> Result<KnockView, Problem> {
+        let desk = self.desk().await?;
+        self.expire_knocks(&desk).await?;
+        let seen = self.knocked(id).await?;
+        // What is answered is what was seen: a message that comes meanwhile is looked at first.
+        let knock = seen;
+        for _ in 0..TRIES {
+            if !knock.status.is_open() {
+                let what = format!("{} was answered already: {}", self.short(knock.id).await?, knock.status.name());
+                return Err(Problem::new(Code::ANSWERED, what).safe("nothing was done").remedy("regent approvals list"));
+            }
+            match self.end_knock(&desk, &knock, &answer, via).await? {
+                Some(ended) => return self.knock_view(&desk, ended).await,
+                None => {
+                    let again = desk.ledger.knock(knock.id).await?;
+                    if again.as_ref().is_some_and(|again| again.stamp != knock.stamp) {
+                        let short = self.short(knock.id).await?;
+                        let what = format!("another message of theirs came, or somebody answered: look at {short} again");
+                        return Err(Problem::new(Code::ANSWERED, what)
+                            .safe("nothing was done")
+                            .remedy(format!("regent approvals show {short}")));
+                    }
+                }
+            }
+        }
+        Err(Problem::new(Code::DATABASE_BUSY, "others write about the same sender all the time").safe("nothing was done"))
+    }
+
+    /// Nothing if the batch was refused: somebody was faster.
+    async fn end_knock(
+        &self,
+        desk: &Desk,
+        knock: &Knock,
+        answer: &KnockAnswer,
+        via: &'static str,
+    ) -> Result<Option<Knock>, Problem> {
+        let (now, mut batch) = (desk.now(), desk.batch());
+        let erased = || Problem::new(Code::ERASED, "whoever wanted in was erased").safe("nothing was done");
+        let identity = desk.ledger.identity(knock.sender).await?.filter(|one| !one.is_erased());
+        let identity = identity.ok_or_else(erased)?;
+        let mut person = pipeline::sender(desk, &identity.platform, &identity.identifier).await?;
+        let (asked, entity) = match answer {
+            KnockAnswer::No => (Asked::SaidNo, None),
+            KnockAnswer::Yes(who) => {
+                if person.entity.is_none() {
+                    let (entity, fresh) = self.introduced(desk, who).await?;
+                    person = pipeline::introduce(desk, person, entity, fresh, &mut batch).await?;
+                }
+                (Asked::SaidYes, person.entity.as_ref().map(|entity| entity.id))
+            }
+        };
+        let ended = knock::end(knock, Ending { asked, by: "owner", via, entity }, now, &mut batch);
+        let active = self.in_force(desk).await?;
+        active.enter(&mut batch);
+        self.decide_again(desk, &active, &ended, Some(&person), asked, &mut batch).await?;
+        person.enter(&mut batch);
+        match desk.ledger.commit(batch).await {
+            Ok(_) => Ok(Some(ended)),
+            Err(CommitError::Refused(
+                Refusal::Gone { .. } | Refusal::Present { .. } | Refusal::Duplicate { .. },
+            )) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Everything that waits behind a question is decided about once more, with what came of it.
+    async fn decide_again(
+        &self,
+        desk: &Desk,
+        active: &Active<PolicySet>,
+        knock: &Knock,
+        person: Option<&Person>,
+        asked: Asked,
+        batch: &mut ledger::Batch,
+    ) -> Result<Vec<Admission>, Problem> {
+        let mut admissions = Vec::new();
+        for access in desk.ledger.admissions_behind(knock.id).await?.iter().filter(|access| access.n == 0) {
+            let gone = || Problem::new(Code::DATABASE_DAMAGED, "the event of an admission is gone");
+            let event = desk.ledger.event(access.event_id).await?.ok_or_else(gone)?;
+            let sitting = self.sitting(desk, active);
+            let facts = match person {
+                Some(person) => pipeline::facts(sitting, &event, person).await?,
+                None => pipeline::facts_of_nobody(sitting, &event),
+            };
+            let admission = admit(knock::asked(facts, asked), &active.set);
+            let salt = person.map(|person| &person.salt);
+            pipeline::enter(desk, &event, salt, &admission, (Turn::Answered, Some(knock.id)), batch)?;
+            admissions.push(admission);
+        }
+        Ok(admissions)
+    }
+
+    /// What nobody has answered in time is over. Whoever looks first writes it down.
+    pub(super) async fn expire_knocks(&self, desk: &Desk) -> Result<(), Problem> {
+        let now = desk.now();
+        for knock in desk.ledger.open_knocks().await?.into_iter().filter(|knock| !knock.is_open(now)) {
+            let mut batch = desk.batch();
+            let ended = knock::end(&knock, Ending::SILENCE, now, &mut batch);
+            let active = self.in_force(desk).await?;
+            active.enter(&mut batch);
+            let identity = desk.ledger.identity(knock.sender).await?.filter(|one| !one.is_erased());
+            let person = match identity {
+                Some(one) => Some(pipeline::sender(desk, &one.platform, &one.identifier).await?),
+                None => None,
+            };
+            self.decide_again(desk, &active, &ended, person.as_ref(), Asked::NoAnswer, &mut batch).await?;
+            match desk.ledger.commit(batch).await {
+                Ok(_) | Err(CommitError::Refused(Refusal::Gone { table: KNOCKS, .. })) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The person that the owner means: one who is known, or a new one.
+    async fn introduced(&self, desk: &Desk, who: &Introduction) -> Result<(Entity, bool), Problem> {
+        if let Some(person) = &who.person {
+            return Ok((self.person(person).await?, false));
+        }
+        let id: EntityId = desk.id();
+        let relationship = who.relationship.clone().unwrap_or_else(|| STRANGER_BECOMES.into());
+        let entity = Entity {
+            id,
+            kind: EntityKind::Person,
+            name: who.name.clone(),
+            is_owner: false,
+            relationship: Some(relationship),
+            trust: None,
+            created_at: desk.now(),
+        };
+        Ok((entity, true))
+    }
+
+    async fn knocked(&self, id: &str) -> Result<Knock, Problem> {
+        match self.find(id).await? {
+            Found::Knock(knock) => Ok(*knock),
+            _ => Err(Problem::new(Code::NO_SUCH_ID, format!("`{id}` is nobody who wants in"))
+                .remedy("regent approvals list")),
+        }
+    }
+
+    async fn knock_view(&self, desk: &Desk, knock: Knock) -> Result<KnockView, Problem> {
+        let identity = desk.ledger.identity(knock.sender).await?.filter(|one| !one.is_erased());
+        let person = match identity.as_ref().and_then(|one| one.entity_id) {
+            Some(id) => desk.ledger.entity(id).await?.and_then(|entity| entity.name),
+            None => None,
+        };
+        let mut newest = std::collections::BTreeMap::new();
+        for access in desk.ledger.admissions_behind(knock.id).await? {
+            newest.insert(access.event_id, access); // the answer's comes last
+        }
+        let mut messages = Vec::new();
+        for access in newest.into_values() {
+            let Some(event) = desk.ledger.event(access.event_id).await? else { continue };
+            let admitted = desk.ledger.body(&access.decision).await?;
+            let admitted: Option<policy::admit::Admitted> =
+                admitted.and_then(|body| serde_json::from_slice(&body).ok());
+            let why = admitted.map_or_else(Vec::new, |admitted| {
+                admitted.decision.reasons.iter().map(ToString::to_string).collect()
+            });
+            messages.push(Waiting {
+                event: event.id,
+                short: self.short(event.id).await?,
+                at: event.received_at,
+                platform: event.platform.clone(),
+                text: desk.ledger.text(&event.body).await?,
+                effect: access.effect,
+                why,
+            });
+        }
+        messages.sort_by_key(|message| message.at);
+        Ok(KnockView {
+            short: self.short(knock.id).await?,
+            id: knock.id,
+            kind: knock.kind,
+            status: knock.status,
+            sender: identity.map(|one| format!("{}:{}", one.platform, one.identifier)),
+            person,
+            created_at: knock.created_at,
+            timeout_at: knock.timeout_at,
+            resolved_at: knock.resolved_at,
+            messages,
+        })
+    }
+}
