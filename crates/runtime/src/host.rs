@@ -12,6 +12,7 @@ use ledger::chain::PublicKey;
 use serde::Serialize;
 
 use crate::keeping::{Backup, How, KeptBackup, Restored, Upgrade};
+use crate::policies::{PolicyFile, PolicyKind};
 use crate::problem::{Code, Problem};
 use crate::settings::Settings;
 
@@ -100,6 +101,28 @@ pub trait Host: Send + Sync {
     /// If the file cannot be read or written; then it is as it was.
     fn turn(&self, _tool: &ToolId, _enabled: bool) -> Result<(), Problem> {
         Err(unable("told which tools are on"))
+    }
+
+    /// The policy files of one kind, in the order of their names, as they stand now. What is there and cannot be relied on
+    /// is among them; a folder that is not there holds none.
+    fn policies(&self, _kind: PolicyKind) -> Vec<PolicyFile> {
+        Vec::new()
+    }
+
+    /// Puts a policy file in place of whatever has its name, whole and durable.
+    ///
+    /// # Errors
+    /// If it cannot be written; then what was there still is.
+    fn put_policies(&self, _kind: PolicyKind, _file: &str, _text: &str) -> Result<(), Problem> {
+        Err(unable("given policies"))
+    }
+
+    /// Takes a policy file away, durably.
+    ///
+    /// # Errors
+    /// If it cannot be taken away; then it is still there.
+    fn take_policies(&self, _kind: PolicyKind, _file: &str) -> Result<(), Problem> {
+        Err(unable("relieved of policies"))
     }
 
     /// What tools are given at the boundary, and what must never come back from them.

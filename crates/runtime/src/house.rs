@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::policies::PolicyKind;
+
 /// The folders and files of one house. Plain paths: looking at them is the host's business.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct House {
@@ -56,6 +58,17 @@ impl House {
     #[must_use]
     pub fn secrets(&self) -> PathBuf {
         self.config.join("secrets")
+    }
+
+    /// The owner's policies, one folder per kind.
+    #[must_use]
+    pub fn policies(&self) -> PathBuf {
+        self.config.join("policies")
+    }
+
+    #[must_use]
+    pub fn policies_of(&self, kind: PolicyKind) -> PathBuf {
+        self.policies().join(kind.name())
     }
 
     /// What no tool reaches, wherever its workspace is: whoever could write here could give themselves leave.

@@ -56,6 +56,7 @@ codes! {
     BAD_ANSWER = 2021;
     BAD_GRANT = 2022;
     BAD_POLICY = 2023;
+    NO_SUCH_POLICY = 2024;
     NOT_ADMITTED = 3001;
     REFUSED = 3002;
     HALTED = 3003;
@@ -92,6 +93,7 @@ codes! {
     REPLACED = 4028;
     TOOL_ACCESS = 4029;
     SECRETS = 4030;
+    POLICIES = 4031;
     INTERNAL = 4099;
     UNMET = 5001;
 }

@@ -1,6 +1,6 @@
 //! A machine for tests: one user, and processes that live and die when the test says so.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ use ledger::chain::Vault;
 use ledger::{Ledger, Seal, Store};
 use ledger_sql::{PostgresStore, SqliteStore};
 use runtime::keeping::KeptBackup;
-use runtime::{Finding, Furnished, Host, Problem, State, User};
+use runtime::{Finding, Furnished, Host, PolicyFile, PolicyKind, Problem, State, User};
 
 #[derive(Debug)]
 pub struct TestHost {
@@ -28,7 +28,12 @@ pub struct TestHost {
     pub(crate) backups: Vec<KeptBackup>,
     /// `tool-access.json`, which every process of the house sees.
     pub(crate) access: Arc<Mutex<Option<String>>>,
+    /// The policy files, which every process of the house sees.
+    pub(crate) policies: Policies,
 }
+
+/// By kind and name: what a file says, or why that cannot be relied on.
+pub(crate) type Policies = Arc<Mutex<BTreeMap<(PolicyKind, String), Result<String, String>>>>;
 
 /// Where the ledger of a house is; every process opens it for itself, as a real one does.
 #[derive(Clone, Debug)]
@@ -97,6 +102,26 @@ impl Host for TestHost {
         let mut access = self.access.lock().unwrap_or_else(PoisonError::into_inner);
         *access = Some(Switches::turned(access.as_deref(), tool, enabled).expect("a readable file"));
         Ok(())
+    }
+
+    fn policies(&self, kind: PolicyKind) -> Vec<PolicyFile> {
+        let files = self.policies.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_kind = files.iter().filter(|((of, _), _)| *of == kind);
+        of_kind.map(|((_, name), text)| PolicyFile { name: name.clone(), text: text.clone() }).collect()
+    }
+
+    fn put_policies(&self, kind: PolicyKind, file: &str, text: &str) -> Result<(), Problem> {
+        let mut files = self.policies.lock().unwrap_or_else(PoisonError::into_inner);
+        files.insert((kind, file.to_owned()), Ok(text.to_owned()));
+        Ok(())
+    }
+
+    fn take_policies(&self, kind: PolicyKind, file: &str) -> Result<(), Problem> {
+        let mut files = self.policies.lock().unwrap_or_else(PoisonError::into_inner);
+        files
+            .remove(&(kind, file.to_owned()))
+            .map(drop)
+            .ok_or_else(|| Problem::new(runtime::Code::POLICIES, format!("{file}: entity not found")))
     }
 
     fn backups(&self) -> Vec<KeptBackup> {

@@ -15,10 +15,10 @@ use llm::{Provider, Reflex};
 use runtime::app::{DirectRequest, Patience, Report, Request};
 use runtime::keeping::{KeptBackup, Occasion};
 use runtime::settings::{Layers, Settings};
-use runtime::{App, House, Parts, Problem, Surface, Watch};
+use runtime::{App, House, Parts, PolicyKind, Problem, Surface, Watch};
 use tempfile::TempDir;
 
-use crate::host::{Place, ProbeBox};
+use crate::host::{Place, Policies, ProbeBox};
 use crate::{CountingIds, ManualClock, TestHost};
 
 /// Which store a product test runs on; every test runs on each.
@@ -52,6 +52,7 @@ struct Setup {
     vault: Arc<MemoryVault>,
     provider: Arc<dyn Provider>,
     access: Arc<Mutex<Option<String>>>,
+    policies: Policies,
 }
 
 /// What the person has seen.
@@ -105,6 +106,7 @@ impl World {
             vault: Arc::new(MemoryVault::new([7; 32])),
             provider: Arc::new(Reflex),
             access: Arc::default(),
+            policies: Policies::default(),
         };
         let app = app(&place, &clock, &alive, &folder, 1, probe, &setup);
         Self { app, clock, folder, shown: Arc::default(), place, alive, processes: 1, setup }
@@ -154,6 +156,22 @@ impl World {
             there: true,
         });
         self.restart();
+    }
+
+    /// Somebody has written an access policy file of the house, by hand; or nobody can read it, and why.
+    pub fn policy(&self, file: &str, text: Result<&str, &str>) -> &Self {
+        let mut files = self.setup.policies.lock().unwrap_or_else(PoisonError::into_inner);
+        files.insert((PolicyKind::Acl, file.to_owned()), text.map(str::to_owned).map_err(str::to_owned));
+        drop(files);
+        self
+    }
+
+    /// Somebody has deleted it.
+    pub fn no_policy(&self, file: &str) -> &Self {
+        let mut files = self.setup.policies.lock().unwrap_or_else(PoisonError::into_inner);
+        files.remove(&(PolicyKind::Acl, file.to_owned()));
+        drop(files);
+        self
     }
 
     pub fn file(&self, path: &str, content: &str) -> &Self {
@@ -261,6 +279,7 @@ fn app(
         vault: Arc::<MemoryVault>::clone(&setup.vault),
         backups: setup.backups.clone(),
         access: Arc::clone(&setup.access),
+        policies: Arc::clone(&setup.policies),
     };
     App::new(Parts {
         // Apart from what its tools work on: they do not reach it.

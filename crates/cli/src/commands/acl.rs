@@ -30,7 +30,7 @@ pub(crate) async fn acl(screen: &Screen, command: Acl) -> Done {
 }
 
 fn validate(screen: &Screen, files: &[PathBuf]) -> Done {
-    let Loaded { set, notes } = read(files)?;
+    let Loaded { set, notes, .. } = read(files)?;
     let count = set.iter().count();
     if screen.json {
         let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();

@@ -20,10 +20,10 @@ use ledger_sql::{PostgresStore, SqliteStore};
 use nix::unistd::{Uid, User as OsUser};
 use runtime::keeping::{Backup, How, KeptBackup, Restored, Upgrade};
 use runtime::settings::{Settings, without_password};
-use runtime::{Code, Finding, Furnished, Host, House, Problem, State, User};
+use runtime::{Code, Finding, Furnished, Host, House, PolicyFile, PolicyKind, Problem, State, User};
 
 use super::vault::FileVault;
-use super::{Written, access, anchor, holder, keys, unreadable};
+use super::{Written, access, anchor, holder, keys, policies, unreadable};
 
 pub(crate) struct OsHost {
     pub(crate) house: House,
@@ -126,6 +126,18 @@ impl Host for OsHost {
 
     fn turn(&self, tool: &ToolId, enabled: bool) -> Result<(), Problem> {
         access::turn(&self.house, tool, enabled, &self.unique())
+    }
+
+    fn policies(&self, kind: PolicyKind) -> Vec<PolicyFile> {
+        policies::all(&self.house, kind)
+    }
+
+    fn put_policies(&self, kind: PolicyKind, file: &str, text: &str) -> Result<(), Problem> {
+        policies::put(&self.house, kind, file, text, &self.unique())
+    }
+
+    fn take_policies(&self, kind: PolicyKind, file: &str) -> Result<(), Problem> {
+        policies::take(&self.house, kind, file)
     }
 
     fn secrets(&self) -> Result<Secrets, Problem> {

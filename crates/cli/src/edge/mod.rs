@@ -11,6 +11,7 @@ mod files;
 mod holder;
 mod host;
 mod keys;
+mod policies;
 mod restore;
 mod seat;
 mod surroundings;

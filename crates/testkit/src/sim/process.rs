@@ -79,6 +79,7 @@ pub(super) fn onlooker(ground: &Ground<'_>) -> App {
         vault: Arc::<MemoryVault>::clone(&ground.vault),
         backups: Vec::new(),
         access: Arc::default(),
+        policies: Arc::default(),
     };
     app(ground, host, Arc::new(CountingIds::seeded(0)))
 }
@@ -135,6 +136,7 @@ impl Process {
             vault: Arc::<MemoryVault>::clone(&ground.vault),
             backups: Vec::new(),
             access: Arc::default(),
+            policies: Arc::default(),
         };
         let app = Arc::new(app(ground, host, ids));
         let runtime =

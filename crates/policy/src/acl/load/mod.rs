@@ -44,6 +44,8 @@ pub enum Origin {
 pub struct Loaded {
     pub set: PolicySet,
     pub notes: Vec<Note>,
+    /// In which file each policy stands, by its name.
+    pub files: BTreeMap<String, String>,
 }
 
 /// # Errors
@@ -163,8 +165,12 @@ impl Loading {
         }
         notes.sort_by_key(|(number, note)| (*number, note.at));
         let notes = notes.into_iter().map(|(_, note)| note).take(REPORTED).collect();
+        let file = |(number, Read { policy, .. }): &(usize, Read)| {
+            Some((policy.name.clone(), sources.get(*number)?.file.to_owned()))
+        };
+        let files = read.iter().filter_map(file).collect();
         let set = PolicySet::new(read.into_iter().map(|(_, read)| read.policy).collect());
-        set.map(|set| Loaded { set, notes }).map_err(|wrong| {
+        set.map(|set| Loaded { set, notes, files }).map_err(|wrong| {
             // The checks above are stricter than a set's own; this says so instead of relying on it.
             let (file, at) = ("policies".to_owned(), Place::START);
             Mistakes { all: vec![Mistake { file, at, wrong: wrong.into(), help: None }], more: 0 }

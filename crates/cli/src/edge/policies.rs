@@ -1,0 +1,142 @@
+//! The owner's policy files: read when they are needed, and not relied on if others could have written them.
+
+#![expect(clippy::disallowed_methods, reason = "the house's own files")]
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use nix::unistd::Uid;
+use policy::acl::limits::{FILE_BYTES, FILES, SET_BYTES};
+use runtime::{Code, House, PolicyFile, PolicyKind, Problem};
+use rustix::fs::OFlags;
+
+use super::files;
+
+/// Whether a name in the folder is that of a policy file. What editors and file managers leave is none.
+fn is_policy_file(name: &str) -> bool {
+    let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
+    !name.starts_with('.') && ending.is_some_and(|ending| ["yaml", "yml"].contains(&ending))
+}
+
+/// Every policy file of one kind, with what cannot be relied on in its place.
+pub(super) fn all(house: &House, kind: PolicyKind) -> Vec<PolicyFile> {
+    let folder = house.policies_of(kind);
+    let whole = |why: String| vec![PolicyFile { name: String::new(), text: Err(why) }];
+    let names = match relied_on(&house.policies()).and_then(|there| Ok(there && relied_on(&folder)?)) {
+        Ok(true) => files::names(&folder),
+        Ok(false) => return Vec::new(),
+        Err(error) => Err(error),
+    };
+    let names = match names {
+        Ok(names) => names,
+        Err(error) => return whole(error.to_string()),
+    };
+    let mut left = SET_BYTES;
+    // One more than a set may have: whoever loads it says so.
+    let names = names.into_iter().filter(|name| is_policy_file(name)).take(FILES + 1);
+    let read = names.map(|name| {
+        let text = text(&folder.join(&name), left).map_err(|error| error.to_string());
+        left = left.saturating_sub(text.as_ref().map_or(0, String::len));
+        PolicyFile { name, text }
+    });
+    read.collect()
+}
+
+/// Whether a folder is there, and only its owner puts files into it.
+fn relied_on(folder: &Path) -> io::Result<bool> {
+    let found = match std::fs::symlink_metadata(folder) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    if !found.is_dir() {
+        return Err(io::Error::other(format!("{} is no folder", folder.display())));
+    }
+    only_ours(&found, folder, "700").map(|()| true)
+}
+
+fn only_ours(found: &Metadata, path: &Path, mode: &str) -> io::Result<()> {
+    if found.uid() != Uid::effective().as_raw() && found.uid() != 0 {
+        return Err(io::Error::other(format!("it belongs to user {}, not to you", found.uid())));
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err(io::Error::other(format!("others can write it; chmod {mode} {}", path.display())));
+    }
+    Ok(())
+}
+
+/// A link is not followed: nobody knows who else can change what it leads to.
+fn text(path: &Path, left: usize) -> io::Result<String> {
+    let wrong = |why: &str| Err(io::Error::other(why));
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = match OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path) {
+        Err(_) if path.is_symlink() => return wrong("it is a link; put the file itself there"),
+        file => file?,
+    };
+    let before = file.metadata()?;
+    if !before.is_file() {
+        return wrong("it is no file");
+    }
+    only_ours(&before, path, "600")?;
+    if before.len() > FILE_BYTES as u64 {
+        return wrong(&format!("it is larger than {FILE_BYTES} bytes"));
+    }
+    if before.len() > left as u64 {
+        return wrong(&format!("the policy files are larger than {SET_BYTES} bytes together"));
+    }
+    let mut bytes = Vec::new();
+    let read = (&file).take(FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    let after = file.metadata()?;
+    let state = |found: &Metadata| (found.len(), found.mtime(), found.mtime_nsec());
+    // Half a file may well be without a mistake, and without what it denies.
+    if state(&before) != state(&after) || read as u64 != before.len() {
+        return wrong("somebody is writing it");
+    }
+    let Ok(text) = String::from_utf8(bytes) else { return wrong("it is not UTF-8") };
+    if text.trim().is_empty() {
+        return wrong("it is empty, as after a crash; if nothing is to stand there, remove it");
+    }
+    Ok(text)
+}
+
+fn trouble(path: &Path, error: &io::Error) -> Problem {
+    let code = if error.kind() == io::ErrorKind::StorageFull { Code::DISK_FULL } else { Code::POLICIES };
+    Problem::new(code, format!("{}: {error}", path.display()))
+        .safe("the policies in force are as they were")
+        .remedy(format!("regent explain {code}"))
+}
+
+/// The file is replaced as a whole.
+pub(super) fn put(
+    house: &House,
+    kind: PolicyKind,
+    name: &str,
+    text: &str,
+    unique: &str,
+) -> Result<(), Problem> {
+    let folder = house.policies_of(kind);
+    let (path, draft) = (folder.join(name), folder.join(format!(".draft-{unique}")));
+    let written = || -> io::Result<()> {
+        files::make_folder(&folder)?;
+        let mut file: File = files::create(&draft)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&draft, &path)?;
+        files::sync(&folder)?;
+        // The folders may be new themselves.
+        files::sync(&house.policies())?;
+        files::sync(&house.config)
+    };
+    written().map_err(|error| {
+        drop(std::fs::remove_file(&draft)); // it may not be there
+        trouble(&path, &error)
+    })
+}
+
+pub(super) fn take(house: &House, kind: PolicyKind, name: &str) -> Result<(), Problem> {
+    let folder = house.policies_of(kind);
+    let path = folder.join(name);
+    std::fs::remove_file(&path).and_then(|()| files::sync(&folder)).map_err(|error| trouble(&path, &error))
+}

@@ -1,0 +1,374 @@
+//! The access policies: what is in force and why, what is applied and taken back, what is switched.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::{Digest, Time};
+use ledger::Entry;
+use ledger::records::{ActivePolicies, PolicySwitch};
+use policy::acl::{Effect, Loaded, Note, Policy, PolicySet, load, shipped};
+use serde::Serialize;
+use serde_json::json;
+
+use super::App;
+use crate::pipeline::Desk;
+use crate::policies::{self, Active, Fresh, Made, Mistaken, PolicyFile, PolicyKind, Standing};
+use crate::problem::{Code, Problem};
+
+/// One policy in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AclLine {
+    pub name: String,
+    pub effect: Option<Effect>,
+    pub ceiling: bool,
+    pub priority: u8,
+    pub enabled: bool,
+    pub shipped: bool,
+    /// The file it stands in; nothing where nobody knows any more.
+    pub file: Option<String>,
+}
+
+/// What is in force, and what is wrong with the files if something is.
+#[derive(Clone, Debug, Serialize)]
+pub struct AclReport {
+    pub standing: Standing,
+    pub set: Digest,
+    /// Since when exactly these policies are in force.
+    pub since: Option<Time>,
+    pub policies: Vec<AclLine>,
+    pub mistakes: Vec<Mistaken>,
+}
+
+/// Everything of one policy.
+#[derive(Clone, Debug, Serialize)]
+pub struct AclView {
+    #[serde(flatten)]
+    pub line: AclLine,
+    pub policy: Policy,
+}
+
+/// What applying or removing a file, or a switch, changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AclChange {
+    pub added: Vec<String>,
+    pub changed: Vec<String>,
+    pub removed: Vec<String>,
+    /// Of those added and changed: switched off, and so without an effect.
+    pub off: Vec<String>,
+    pub notes: Vec<String>,
+    /// Whether it was done; else this is what would be.
+    pub done: bool,
+    /// What keeps the files from being used all the same: then nothing has changed yet.
+    pub mistakes: Vec<Mistaken>,
+}
+
+/// Whether something is only tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Apply {
+    Try,
+    Really,
+}
+
+const OWNER: &str = "owner";
+
+impl App {
+    /// Every access policy in force, as they are heard.
+    ///
+    /// # Errors
+    /// If the ledger fails.
+    pub async fn acl(&self) -> Result<AclReport, Problem> {
+        let active = self.active_acl().await?;
+        let policies = self.acl_lines(&active.set);
+        let Active { standing, digest, since, mistakes, .. } = active;
+        Ok(AclReport { standing, set: digest, since, policies, mistakes })
+    }
+
+    /// # Errors
+    /// If there is no such policy, or the ledger fails.
+    pub async fn acl_policy(&self, name: &str) -> Result<AclView, Problem> {
+        let active = self.active_acl().await?;
+        let policy = active.set.get(name).cloned().ok_or_else(|| no_such_policy(&active.set, name))?;
+        let line = self.acl_lines(&active.set).into_iter().find(|line| line.name == name);
+        let line = line.ok_or_else(|| no_such_policy(&active.set, name))?;
+        Ok(AclView { line, policy })
+    }
+
+    /// The set in force; in a place without a house, what ships. It makes no house.
+    ///
+    /// # Errors
+    /// If the ledger fails.
+    pub async fn acl_in_force(&self) -> Result<PolicySet, Problem> {
+        if self.is_furnished() {
+            return Ok(self.look_at_acl(&self.desk().await?).await?.set);
+        }
+        shipped::defaults().map(|loaded| loaded.set).map_err(Problem::internal)
+    }
+
+    /// What is wrong with the files of the house, or how many policies there are with what is to be known about them.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    pub fn acl_check(&self) -> Result<(usize, usize, Vec<String>), Problem> {
+        let made = Made::of::<PolicySet>(self.parts.host.policies(PolicyKind::Acl));
+        let loaded = loaded(&made).map_err(|mistakes| wrong(&mistakes))?;
+        let own = loaded.files.values().filter(|file| !file.starts_with("shipped/")).count();
+        Ok((own, made.files.len(), noted(&loaded.notes)))
+    }
+
+    /// Puts a file of policies in force, in place of whatever was applied under its name.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it or with the files beside it; or if it cannot be written.
+    pub async fn acl_apply(&self, file: &str, text: &str, apply: Apply) -> Result<AclChange, Problem> {
+        is_a_name(file)?;
+        let mut files = self.parts.host.policies(PolicyKind::Acl);
+        files.retain(|known| known.name != file);
+        files.push(PolicyFile { name: file.to_owned(), text: Ok(text.to_owned()) });
+        files.sort_by(|one, other| one.name.cmp(&other.name));
+        let made = Made::of::<PolicySet>(files);
+        let loaded = loaded(&made).map_err(|mistakes| wrong(&mistakes))?;
+        let desk = self.desk().await?;
+        let before = self.look_at_acl(&desk).await?;
+        let switches = desk.ledger.policy_switches().await?;
+        let after = policies::Rules::switched(loaded.set, &switches);
+        let mut change = AclChange::between(&before.set, &after);
+        change.notes = noted(&loaded.notes);
+        if apply == Apply::Really {
+            self.parts.host.put_policies(PolicyKind::Acl, file, text)?;
+            self.put_in_force(&desk, &mut change).await?;
+        }
+        Ok(change)
+    }
+
+    /// Takes a file of policies out again.
+    ///
+    /// # Errors
+    /// If there is none of this name, or it cannot be taken away.
+    pub async fn acl_remove(&self, file: &str, apply: Apply) -> Result<AclChange, Problem> {
+        let mut files = self.parts.host.policies(PolicyKind::Acl);
+        if !files.iter().any(|known| known.name == file && !file.is_empty()) {
+            return Err(Problem::new(
+                Code::NO_SUCH_POLICY,
+                format!("there is no file `{file}` in policies/acl"),
+            )
+            .safe("nothing was changed")
+            .remedy("regent acl list"));
+        }
+        files.retain(|known| known.name != file);
+        let desk = self.desk().await?;
+        let before = self.look_at_acl(&desk).await?;
+        let switches = desk.ledger.policy_switches().await?;
+        let mut change = match loaded(&Made::of::<PolicySet>(files)) {
+            Ok(loaded) => {
+                let after = policies::Rules::switched(loaded.set, &switches);
+                AclChange { notes: noted(&loaded.notes), ..AclChange::between(&before.set, &after) }
+            }
+            // The rest is no better: what is in force stays so.
+            Err(mistakes) => AclChange { mistakes, ..AclChange::between(&before.set, &before.set) },
+        };
+        if apply == Apply::Really {
+            self.parts.host.take_policies(PolicyKind::Acl, file)?;
+            self.put_in_force(&desk, &mut change).await?;
+        }
+        Ok(change)
+    }
+
+    /// Switches a policy on or off, whatever its file says. Where the files have mistakes it counts for the last good set.
+    ///
+    /// # Errors
+    /// If there is no such policy, or the ledger fails.
+    pub async fn acl_switch(&self, name: &str, enabled: bool) -> Result<AclLine, Problem> {
+        const TRIES: u32 = 20;
+        let desk = self.desk().await?;
+        let mut tries = 1..TRIES;
+        loop {
+            let (active, _) = policies::activate::<PolicySet>(&desk, &*self.parts.host, OWNER).await?;
+            active.set.get(name).ok_or_else(|| no_such_policy(&active.set, name))?;
+            let row = PolicySwitch { name: name.to_owned(), enabled, at: desk.now() };
+            let before = desk.ledger.policy_switches().await?;
+            let kept = desk.ledger.active_policies(PolicyKind::Acl.name()).await?;
+            let Some(kept) = kept.filter(|kept| kept.policies == active.digest) else {
+                // Somebody has put others in force a moment ago.
+                if tries.next().is_some() {
+                    continue;
+                } else {
+                    return Err(Problem::internal("policies change all the time"));
+                }
+            };
+            let set = policies::Rules::switched(active.set, std::slice::from_ref(&row));
+            let sources = self.sources_switched(&kept, &before, &row)?;
+            let fresh = Fresh::of(&set, Some(&kept), sources, false, desk.now())?;
+            let mut batch = desk.batch();
+            batch.put(&row);
+            let switched =
+                Entry::of_house("policy.switched", name, desk.now(), json!({ "enabled": enabled }));
+            batch.audit(Entry { actor: OWNER.into(), ..switched });
+            fresh.expect(&mut batch);
+            fresh.enter(OWNER, &mut batch);
+            match desk.ledger.commit(batch).await {
+                Ok(_) => {
+                    let line = self.acl_lines(&set).into_iter().find(|line| line.name == name);
+                    return line.ok_or_else(|| no_such_policy(&set, name));
+                }
+                Err(error) if policies::is_overtaken(&error) && tries.next().is_some() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// From what a switched set is made: the files and the switches; or, where it is the last good set of other files, that.
+    fn sources_switched(
+        &self,
+        kept: &ActivePolicies,
+        before: &[PolicySwitch],
+        row: &PolicySwitch,
+    ) -> Result<Digest, Problem> {
+        let made = Made::of::<PolicySet>(self.parts.host.policies(PolicyKind::Acl));
+        let mut after: Vec<PolicySwitch> =
+            before.iter().filter(|known| known.name != row.name).cloned().collect();
+        after.push(row.clone());
+        match (made.digest(before)?, made.digest(&after)?) {
+            (Some(then), Some(now)) if then == kept.sources => Ok(now),
+            _ => {
+                let from = (kept.sources, &row.name, row.enabled);
+                Ok(Digest::of(&domain::canonical::bytes(&from).map_err(Problem::internal)?))
+            }
+        }
+    }
+
+    /// One line for whoever works while the files are no good; nothing where they are.
+    pub async fn policy_warning(&self) -> Option<String> {
+        if !self.is_furnished() {
+            return None;
+        }
+        // Without files of its own a house has nothing to be wrong.
+        if self.parts.host.policies(PolicyKind::Acl).is_empty() {
+            return None;
+        }
+        let desk = self.desk().await.ok()?;
+        let active = self.look_at_acl(&desk).await.ok()?;
+        self.warning(&active)
+    }
+
+    pub(super) fn warning(&self, active: &Active<PolicySet>) -> Option<String> {
+        let files: BTreeSet<&str> = active.mistakes.iter().map(|mistake| mistake.file.as_str()).collect();
+        let first = files.first()?;
+        let count = active.mistakes.iter().filter(|mistake| mistake.file == **first).count();
+        let mistakes = if count == 1 { "a mistake".to_owned() } else { format!("{count} mistakes") };
+        let others = match files.len() {
+            1 => String::new(),
+            2 => ", and one more file is no better".to_owned(),
+            more => format!(", and {} more files are no better", more - 1),
+        };
+        let counts = match (active.standing, active.since) {
+            (Standing::LastGood, Some(since)) => {
+                format!("the last good policies, of {}, are in force", since.date_time(&self.parts.zone))
+            }
+            (Standing::Closed, _) => "the last good policies are damaged, so nobody is let in".to_owned(),
+            _ => "the policies that ship are in force, and no others".to_owned(),
+        };
+        Some(format!("{first} has {mistakes}{others}; {counts}"))
+    }
+
+    pub(super) async fn look_at_acl(&self, desk: &Desk) -> Result<Active<PolicySet>, Problem> {
+        policies::active(desk, &*self.parts.host).await
+    }
+
+    /// What is in force; whoever asks puts it there, if the files are others than before.
+    async fn active_acl(&self) -> Result<Active<PolicySet>, Problem> {
+        Ok(policies::activate(&self.desk().await?, &*self.parts.host, OWNER).await?.0)
+    }
+
+    async fn put_in_force(&self, desk: &Desk, change: &mut AclChange) -> Result<(), Problem> {
+        let (active, _) = policies::activate::<PolicySet>(desk, &*self.parts.host, OWNER).await?;
+        change.done = true;
+        // Somebody may have written another file meanwhile.
+        change.mistakes = active.mistakes;
+        Ok(())
+    }
+
+    fn acl_lines(&self, set: &PolicySet) -> Vec<AclLine> {
+        let ours = Made::of::<PolicySet>(Vec::new());
+        let ours = loaded(&ours).map_or_else(|_| BTreeMap::new(), |loaded| loaded.files);
+        let all = Made::of::<PolicySet>(self.parts.host.policies(PolicyKind::Acl));
+        let all = loaded(&all).map_or_else(|_| ours.clone(), |loaded| loaded.files);
+        let lines = set.iter().map(|policy| AclLine {
+            name: policy.name.clone(),
+            effect: policy.effect,
+            ceiling: policy.ceiling,
+            priority: policy.priority,
+            enabled: policy.enabled,
+            shipped: ours.contains_key(&policy.name),
+            file: all.get(&policy.name).cloned(),
+        });
+        lines.collect()
+    }
+}
+
+impl AclChange {
+    fn between(before: &PolicySet, after: &PolicySet) -> Self {
+        let names = |policies: &mut dyn Iterator<Item = &Policy>| -> Vec<String> {
+            policies.map(|policy| policy.name.clone()).collect()
+        };
+        let added = names(&mut after.iter().filter(|policy| before.get(&policy.name).is_none()));
+        let changed = names(
+            &mut after.iter().filter(|policy| before.get(&policy.name).is_some_and(|known| known != *policy)),
+        );
+        let off = names(&mut after.iter().filter(|policy| {
+            !policy.enabled && (added.contains(&policy.name) || changed.contains(&policy.name))
+        }));
+        Self {
+            removed: names(&mut before.iter().filter(|policy| after.get(&policy.name).is_none())),
+            added,
+            changed,
+            off,
+            notes: Vec::new(),
+            done: false,
+            mistakes: Vec::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty()
+    }
+}
+
+/// What is made of these files, with where everything stands.
+fn loaded(made: &Made) -> Result<Loaded, Vec<Mistaken>> {
+    let unreadable = made.unreadable();
+    if !unreadable.is_empty() {
+        return Err(unreadable);
+    }
+    load(&policies::sources(&made.labelled())).map_err(|mistakes| policies::told(&mistakes))
+}
+
+fn noted(notes: &[Note]) -> Vec<String> {
+    notes.iter().map(ToString::to_string).collect()
+}
+
+fn wrong(mistakes: &[Mistaken]) -> Problem {
+    let lines: Vec<&str> = mistakes.iter().map(|mistake| mistake.what.as_str()).collect();
+    Problem::new(Code::BAD_POLICY, lines.join("\n"))
+        .safe("nothing was changed: the policies in force are as they were")
+        .remedy("regent explain R2023")
+}
+
+fn no_such_policy(set: &PolicySet, name: &str) -> Problem {
+    let hint = crate::settings::nearest(name, set.iter().map(|policy| policy.name.as_str()));
+    let hint = hint.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    Problem::new(Code::NO_SUCH_POLICY, format!("no policy is called `{name}`{hint}"))
+        .safe("nothing was changed")
+        .remedy("regent acl list")
+}
+
+/// A file that is applied must be one that is read afterwards, and nowhere else than in its folder.
+fn is_a_name(file: &str) -> Result<(), Problem> {
+    const LONGEST: usize = 100;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let ends = file.ends_with(".yaml") || file.ends_with(".yml");
+    if ends && file.len() <= LONGEST && !file.starts_with('.') && file.chars().all(plain) {
+        return Ok(());
+    }
+    let what = format!("`{file}` is no name for a policy file; call it like `people.yaml`");
+    Err(Problem::new(Code::BAD_POLICY, what).safe("nothing was changed").remedy("regent explain R2023"))
+}

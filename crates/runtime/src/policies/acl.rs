@@ -1,0 +1,44 @@
+//! Access policies, as one kind of policies.
+
+use ledger::records::PolicySwitch;
+use policy::acl::load::Source;
+use policy::acl::{self, Mistakes, PolicySet, Switch, shipped};
+
+use super::{Mistaken, PolicyKind, Rules};
+
+impl Rules for PolicySet {
+    const KIND: PolicyKind = PolicyKind::Acl;
+    const SWITCHED: bool = true;
+
+    fn shipped() -> &'static [Source<'static>] {
+        &shipped::FILES
+    }
+
+    fn load(sources: &[Source<'_>]) -> Result<Self, Vec<Mistaken>> {
+        acl::load(sources).map(|loaded| loaded.set).map_err(|mistakes| told(&mistakes))
+    }
+
+    fn count(&self) -> usize {
+        self.iter().count()
+    }
+
+    fn switched(self, switches: &[PolicySwitch]) -> Self {
+        switches.iter().fold(self, |set, switch| {
+            let to = if switch.enabled { Switch::On } else { Switch::Off };
+            Self::switched(&set, &switch.name, to).unwrap_or(set)
+        })
+    }
+}
+
+/// One line each; what is beyond the limit is counted under the last file.
+pub(crate) fn told(mistakes: &Mistakes) -> Vec<Mistaken> {
+    let mut all: Vec<Mistaken> = mistakes
+        .all
+        .iter()
+        .map(|mistake| Mistaken { file: mistake.file.clone(), what: mistake.to_string() })
+        .collect();
+    if let (true, Some(last)) = (mistakes.more > 0, all.last()) {
+        all.push(Mistaken { file: last.file.clone(), what: format!("and {} more", mistakes.more) });
+    }
+    all
+}

@@ -1,0 +1,132 @@
+//! What a set is made from.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use domain::{Digest, canonical};
+use ledger::records::PolicySwitch;
+use policy::acl::load::{Origin, Source};
+use serde::Serialize;
+
+use super::{LOADING, Rules, sources};
+use crate::problem::Problem;
+
+/// What a policy is about, and so in which folder it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyKind {
+    /// Who is let in, with what.
+    Acl,
+    /// Under which authority a chain runs.
+    Vpol,
+}
+
+impl PolicyKind {
+    pub const ALL: [Self; 2] = [Self::Acl, Self::Vpol];
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Acl => "acl",
+            Self::Vpol => "vpol",
+        }
+    }
+}
+
+/// A policy file of the house.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyFile {
+    /// Without its folder; empty where it is the folder that cannot be relied on.
+    pub name: String,
+    /// What it says, or why that cannot be relied on.
+    pub text: Result<String, String>,
+}
+
+/// One thing that keeps the files from being used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Mistaken {
+    pub file: String,
+    /// With the file and the place in it.
+    pub what: String,
+}
+
+impl fmt::Display for Mistaken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+/// How a file of the house is called where people read it.
+fn label(kind: PolicyKind, name: &str) -> String {
+    let folder = format!("policies/{}", kind.name());
+    if name.is_empty() { folder } else { format!("{folder}/{name}") }
+}
+
+/// Everything that one set is made from, but the switches.
+pub(crate) struct Made {
+    kind: PolicyKind,
+    shipped: &'static [Source<'static>],
+    /// Of the house.
+    pub(crate) files: Vec<PolicyFile>,
+}
+
+impl Made {
+    pub(crate) fn of<S: Rules>(files: Vec<PolicyFile>) -> Self {
+        Self { kind: S::KIND, shipped: S::shipped(), files }
+    }
+
+    /// The texts with the names that people read, what ships first; those that cannot be relied on are left out.
+    pub(crate) fn labelled(&self) -> Vec<(String, &str, Origin)> {
+        let shipped = self
+            .shipped
+            .iter()
+            .map(|source| (format!("shipped/{}", source.file), source.text, Origin::Shipped));
+        let own = self
+            .files
+            .iter()
+            .filter_map(|file| Some((label(self.kind, &file.name), file.text.as_deref().ok()?, Origin::Own)));
+        shipped.chain(own).collect()
+    }
+
+    pub(crate) fn unreadable(&self) -> Vec<Mistaken> {
+        let unreadable = self.files.iter().filter_map(|file| {
+            let (why, file) = (file.text.as_ref().err()?, label(self.kind, &file.name));
+            Some(Mistaken { what: format!("{file}: {why}"), file })
+        });
+        unreadable.collect()
+    }
+
+    /// Names everything that the set is made from; nothing if that cannot be known.
+    pub(crate) fn digest(&self, switches: &[PolicySwitch]) -> Result<Option<Digest>, Problem> {
+        #[derive(Serialize)]
+        struct From<'a> {
+            loading: u32,
+            kind: PolicyKind,
+            files: Vec<(&'a str, Digest)>,
+            /// In order, whatever a database takes for one.
+            switches: BTreeMap<&'a str, bool>,
+        }
+        if self.files.iter().any(|file| file.text.is_err()) {
+            return Ok(None);
+        }
+        let labelled = self.labelled();
+        let from = From {
+            loading: LOADING,
+            kind: self.kind,
+            files: labelled
+                .iter()
+                .map(|(file, text, _)| (file.as_str(), Digest::of(text.as_bytes())))
+                .collect(),
+            switches: switches.iter().map(|switch| (switch.name.as_str(), switch.enabled)).collect(),
+        };
+        let bytes = canonical::bytes(&from).map_err(Problem::internal)?;
+        Ok(Some(Digest::of(&bytes)))
+    }
+
+    /// # Errors
+    /// What cannot be relied on; if that is nothing, everything that is wrong with the rest.
+    pub(crate) fn load<S: Rules>(&self) -> Result<S, Vec<Mistaken>> {
+        let unreadable = self.unreadable();
+        if unreadable.is_empty() { S::load(&sources(&self.labelled())) } else { Err(unreadable) }
+    }
+}
