@@ -1,12 +1,14 @@
 //! The command line, as types. Every command's help ends with an example.
 
 mod authority;
+mod people;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use authority::{Acl, Approvals, Grants, Tools};
+pub(crate) use people::{Changes as PersonChanges, People};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -116,6 +118,12 @@ pub(crate) enum Command {
     /// Access policies: check files of them, and ask who they would let in
     #[command(subcommand, after_help = "Example:\n  regent acl validate people.yaml")]
     Acl(Acl),
+    /// Who is known, what they write from, and how far they are trusted
+    #[command(
+        subcommand,
+        after_help = "Example:\n  regent people add Lea --relationship partner --link demo:lea\n  regent people list"
+    )]
+    People(People),
     /// Stop everything now: no call starts, what runs is stopped; until `resume-all`
     #[command(after_help = "Example:\n  regent halt")]
     Halt,

@@ -64,6 +64,7 @@ transcripts! {
     tools_by_ones_own_hand = "tools";
     what_a_task_changed_is_put_back = "undo";
     asked_answered_and_taken_back = "approvals";
+    people_their_addresses_and_trust = "people";
     help = "help";
 }
 

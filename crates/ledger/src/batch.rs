@@ -127,6 +127,12 @@ impl Batch {
         self.at
     }
 
+    /// Whether it would change nothing.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.erasures.is_empty() && self.audit.is_empty() && self.spends.is_empty()
+    }
+
     pub fn put<T: Record>(&mut self, record: &T) -> &mut Self {
         self.rows.push((T::TABLE, record.row()));
         self

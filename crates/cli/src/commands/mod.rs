@@ -12,6 +12,7 @@ mod house;
 mod keeping;
 mod knocks;
 mod lines;
+mod people;
 mod prompt;
 mod run;
 mod tasks;
@@ -70,6 +71,7 @@ pub(crate) async fn dispatch(
         Command::Undo { task, dry_run } => undo::undo(app, screen, &task, dry_run).await,
         Command::Authorize => authorize::authorize(screen).await,
         Command::Acl(command) => acl::acl(screen, command).await,
+        Command::People(command) => people::people(app, screen, command).await,
         Command::Halt => tools::halt(app, screen).await,
         Command::ResumeAll => tools::resume_all(app, screen).await,
         Command::Tasks(command) => tasks::tasks(app, screen, command).await,

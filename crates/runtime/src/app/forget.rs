@@ -9,7 +9,7 @@ use domain::event::Direction;
 use domain::id::{IdentityId, PlaceId, TaskId};
 use domain::task::Status;
 use domain::{Digest, Time};
-use ledger::records::{AgentTask, Blob, Entity, Event, Identity, Lease, Place, Salt, Watermark};
+use ledger::records::{AgentTask, Blob, Entity, EntityTag, Event, Identity, Lease, Place, Salt, Watermark};
 use ledger::{Batch, CommitError, Entry, Found, Ledger, Op, Refusal, Select};
 use serde::Serialize;
 use serde_json::json;
@@ -17,6 +17,7 @@ use serde_json::json;
 use super::App;
 use crate::duties;
 use crate::keeping::KeptBackup;
+use crate::pipeline::linking::Turn;
 use crate::pipeline::{self, Claim, Desk, Held};
 use crate::problem::{Code, Problem};
 
@@ -33,6 +34,7 @@ pub struct Counts {
     pub blobs: u64,
     pub salts: u64,
     pub entities: u64,
+    pub entity_tags: u64,
     pub entity_identities: u64,
     pub places: u64,
     pub watermarks: u64,
@@ -43,11 +45,12 @@ pub struct Counts {
 impl Counts {
     /// By the name of the table.
     #[must_use]
-    pub const fn by_table(&self) -> [(&'static str, u64); 7] {
+    pub const fn by_table(&self) -> [(&'static str, u64); 8] {
         [
             ("blobs", self.blobs),
             ("salts", self.salts),
             ("entities", self.entities),
+            ("entity_tags", self.entity_tags),
             ("entity_identities", self.entity_identities),
             ("places", self.places),
             ("watermarks", self.watermarks),
@@ -65,6 +68,7 @@ impl Counts {
             blobs: self.blobs + other.blobs,
             salts: self.salts + other.salts,
             entities: self.entities + other.entities,
+            entity_tags: self.entity_tags + other.entity_tags,
             entity_identities: self.entity_identities + other.entity_identities,
             places: self.places + other.places,
             watermarks: self.watermarks + other.watermarks,
@@ -138,6 +142,8 @@ impl App {
         }
         let mut gone = Counts::default();
         for _ in 0..TRIES {
+            // Whoever links an address to them meanwhile makes us look again, and we them.
+            let turn = Turn::begin(&desk).await?;
             // Read again: what was erased a moment ago is not put back.
             let somebody = somebody.again(&desk.ledger).await?;
             let found = somebody.look(&desk.ledger).await?;
@@ -145,7 +151,8 @@ impl App {
                 let cleaned = Some(duties::scrub(&desk, &*self.parts.host).await?);
                 return Ok(Forgotten { cleaned, ..self.forgotten(&somebody, how, gone, found.events) });
             }
-            let batch = self.erasing(&desk, &somebody, &found).await?;
+            let mut batch = self.erasing(&desk, &somebody, &found).await?;
+            turn.take(&desk, &*self.parts.host, &mut batch);
             match desk.ledger.commit(batch).await {
                 // Another process was at the same thing at the same moment.
                 Err(CommitError::Refused(Refusal::Fenced { .. } | Refusal::Duplicate { .. })) => {}
@@ -219,7 +226,7 @@ impl App {
             batch.erase::<Identity, _>("id", &[identity.id]).put(&identity.erased());
         }
         if let Some(entity) = &somebody.entity {
-            batch.put(&entity.erased());
+            batch.erase::<EntityTag, _>("entity_id", &[entity.id]).put(&entity.erased());
         }
         for place in &found.places {
             batch.erase::<Place, _>("id", &[place.id]).put(&place.erased());
@@ -294,16 +301,20 @@ impl Somebody {
         Ok(Self { entity: Some(entity), identities })
     }
 
-    /// The same, as they are now.
+    /// The same, as they are now: somebody may have linked or unlinked an address meanwhile.
     async fn again(&self, ledger: &Ledger) -> Result<Self, Problem> {
-        if let Some(entity) = &self.entity
-            && let Some(entity) = ledger.entity(entity.id).await?
-        {
-            return Self::behind(ledger, entity).await;
-        }
         let ids: Vec<IdentityId> = self.identities.iter().map(|identity| identity.id).collect();
         let identities = ledger.select(Select::<Identity>::any_of("id", &ids)).await?;
-        Ok(Self { entity: None, identities })
+        let known = self.entity.as_ref().map(|entity| entity.id);
+        let entity = match known.or_else(|| identities.iter().find_map(|identity| identity.entity_id)) {
+            Some(id) => ledger.entity(id).await?,
+            None => None,
+        };
+        let Some(entity) = entity else { return Ok(Self { entity: None, identities }) };
+        let mut all = Self::behind(ledger, entity).await?;
+        all.identities.extend(identities.into_iter().filter(|identity| identity.entity_id.is_none()));
+        all.is_outside()?;
+        Ok(all)
     }
 
     /// The owner is the house itself, and its agents are its own.
@@ -353,10 +364,15 @@ impl Somebody {
         let watermarks: Vec<Time> = watermarks.map(|mark| mark.at).collect();
         let people = self.people();
         let salts: Vec<Salt> = ledger.select(Select::any_of("person", &people)).await?;
+        let tags = match &self.entity {
+            Some(entity) => ledger.tags_of(entity.id).await?.len(),
+            None => 0,
+        };
         let counts = Counts {
             blobs: blobs_of(ledger, &people).await?,
             salts: salts.len() as u64,
             entities: u64::from(self.entity.as_ref().is_some_and(|entity| *entity != entity.erased())),
+            entity_tags: tags as u64,
             entity_identities: self.identities.iter().filter(|identity| !identity.is_erased()).count() as u64,
             places: places.len() as u64,
             watermarks: watermarks.len() as u64,

@@ -3,7 +3,8 @@
 //! `ingest` (written down before anything else looks at it) → `admit` (who, whether, how far) → `drive` (the engine
 //! decides, the broker executes, the criteria are checked) → `deliver` (the answer goes back through the same door).
 //!
-//! `people` and `journal` are what the stages share: whose words these are, and how a step is written down.
+//! `people`, `linking` and `journal` are what the stages share: whose words these are, whose an address is, and how a step is
+//! written down.
 
 mod admit;
 pub(crate) mod approve;
@@ -14,6 +15,7 @@ mod driving;
 mod ingest;
 mod journal;
 pub(crate) mod knock;
+pub(crate) mod linking;
 mod people;
 
 pub use deliver::Surface;
@@ -27,6 +29,7 @@ pub(crate) use driving::{Driven, Driving};
 pub(crate) use ingest::{Cast, ingest};
 pub(crate) use journal::{fold, load, projection, queued, step_of};
 pub(crate) use ledger::chain::Trail;
+pub use linking::Surety;
 pub(crate) use people::{Person, agent, owner, sender};
 
 use std::sync::Arc;

@@ -96,7 +96,10 @@ async fn person(
             None => (None, false),
         },
     };
-    let name = entity.as_ref().map_or_else(|| identity.id.to_string(), |entity| entity.id.to_string());
+    // Words are kept under the address that said them, so they go with it, whoever it is linked to meanwhile, and a chain
+    // has one salt from its first word to its last. The owner's own, at their terminal, are the owner's.
+    let owner = entity.as_ref().filter(|_| own);
+    let name = owner.map_or_else(|| identity.id.to_string(), |owner| owner.id.to_string());
     let known = desk.ledger.salt_of(&name).await?;
     let fresh_salt = known.is_none();
     let salt = known.unwrap_or_else(|| Salt { person: name, salt: new_salt(desk) });
@@ -104,7 +107,7 @@ async fn person(
 }
 
 /// 256 random bits.
-fn new_salt(desk: &Desk) -> SaltBytes {
+pub(super) fn new_salt(desk: &Desk) -> SaltBytes {
     let (high, low) = (desk.ids.bits(), desk.ids.bits());
     SaltBytes::new(Digest::of_parts(&[b"regent/salt/", &high.to_be_bytes(), &low.to_be_bytes()]))
 }

@@ -1,0 +1,382 @@
+//! Who is known here: people, the addresses they write from, and how far they are trusted. Only the owner, at their terminal,
+//! says any of it; nothing that comes in does.
+
+mod view;
+mod words;
+
+use std::collections::BTreeSet;
+
+use domain::Trust;
+use domain::id::EntityId;
+use ledger::records::{Entity, EntityKind, EntityTag};
+use ledger::{Batch, Found, Select};
+use serde_json::{Map, Value, json};
+
+pub use view::{AddressView, Because, PersonView};
+use words::{TAGS, bad};
+
+use super::App;
+use crate::pipeline::linking::{self, Surety, TURNS, Turn, entry, is_forgotten};
+use crate::pipeline::{self, Desk, Person};
+use crate::problem::{Code, Problem};
+
+/// How the owner is named where somebody is.
+const OWNER: &str = "owner";
+const ABSENT: &str = "the owner has not been here yet";
+
+/// Somebody as the owner describes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewPerson {
+    pub name: String,
+    pub kind: EntityKind,
+    pub relationship: Option<String>,
+    pub tags: Vec<String>,
+    /// Nothing: as everybody who is known.
+    pub trust: Option<Trust>,
+    pub addresses: Vec<String>,
+}
+
+/// What is to be different about somebody; nothing stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    pub relationship: Option<Option<String>>,
+    pub trust: Option<Option<Trust>>,
+    pub tags: Vec<String>,
+    pub no_tags: Vec<String>,
+}
+
+/// Somebody, and what has to be written if nobody has met them yet: the owner of a new house.
+struct Who {
+    entity: Entity,
+    new: Option<Person>,
+}
+
+impl App {
+    /// Makes somebody known.
+    ///
+    /// # Errors
+    /// If a word cannot be used, the name or an address is somebody's already, or the ledger fails. Nothing was written.
+    pub async fn person_add(&self, new: NewPerson) -> Result<PersonView, Problem> {
+        words::name(&new.name)?;
+        new.relationship.as_deref().map_or(Ok(()), words::relationship)?;
+        let tags = checked_tags(&new.tags)?;
+        trusted_at_most(new.trust)?;
+        if new.kind == EntityKind::System {
+            return Err(bad("what is the house's own is not added"));
+        }
+        let given: BTreeSet<&str> = new.addresses.iter().map(String::as_str).collect();
+        let addresses: Vec<_> = given.into_iter().map(words::address).collect::<Result<_, _>>()?;
+        let desk = self.desk().await?;
+        let entity = Entity {
+            id: desk.id(),
+            kind: new.kind,
+            name: Some(new.name),
+            is_owner: false,
+            relationship: new.relationship,
+            trust: new.trust,
+            created_at: desk.now(),
+        };
+        self.in_turn(&desk, async |batch| {
+            self.is_free(&desk, &entity).await?;
+            let detail = json!({ "kind": entity.kind, "trust": entity.trust, "tags": tags.len() });
+            batch.put(&entity).audit(entry(&desk, "person.added", &entity, detail));
+            put_tags(batch, entity.id, &tags);
+            for (platform, identifier) in &addresses {
+                self.linking(&desk, (platform, identifier), &entity, Surety::Told, batch).await?;
+            }
+            Ok(())
+        })
+        .await?;
+        view::person(&desk.ledger, entity).await
+    }
+
+    /// Says whose an address is; one that somebody wrote from already, or one that they will write from.
+    ///
+    /// # Errors
+    /// If nobody is called like this, it cannot be an address, it is somebody else's, it would speak for the owner and is not
+    /// verified, or the ledger fails.
+    pub async fn person_link(&self, who: &str, address: &str, surety: Surety) -> Result<PersonView, Problem> {
+        let address = words::address(address)?;
+        let desk = self.desk().await?;
+        let mut linked = None;
+        self.in_turn(&desk, async |batch| {
+            let Who { entity, new } = self.who(&desk, who).await?;
+            if let Some(new) = new {
+                new.enter(batch);
+            }
+            self.linking(&desk, address, &entity, surety, batch).await?;
+            linked = Some(entity);
+            Ok(())
+        })
+        .await?;
+        self.shown(&desk, linked).await
+    }
+
+    /// Takes a link back. What was written from this address stays with the address.
+    ///
+    /// # Errors
+    /// If it is nobody's, or the ledger fails.
+    pub async fn person_unlink(&self, address: &str) -> Result<AddressView, Problem> {
+        let (platform, identifier) = words::address(address)?;
+        let desk = self.desk().await?;
+        let mut unlinked = None;
+        self.in_turn(&desk, async |batch| {
+            let identity = desk.ledger.identity_of(platform, identifier).await?;
+            let linked = identity.and_then(|identity| Some((identity.entity_id?, identity)));
+            let free = || nobody(format!("`{address}` is linked to nobody"));
+            let (id, identity) = linked.ok_or_else(free)?;
+            let entity = desk.ledger.entity(id).await?.ok_or_else(free)?;
+            unlinked = Some(linking::unlink(&desk, &identity, &entity, batch).await?);
+            Ok(())
+        })
+        .await?;
+        match unlinked {
+            Some(identity) => view::address(&desk.ledger, &identity).await,
+            None => Err(Problem::internal("nothing was unlinked")),
+        }
+    }
+
+    /// Changes what is said of somebody. Nothing is written where it is so already.
+    ///
+    /// # Errors
+    /// If nobody is called like this, a word cannot be used, or the ledger fails.
+    pub async fn person_set(&self, who: &str, changes: Changes) -> Result<PersonView, Problem> {
+        if changes == Changes::default() {
+            return Err(bad("nothing is said that could be changed"));
+        }
+        if let Some(Some(relationship)) = &changes.relationship {
+            words::relationship(relationship)?;
+        }
+        let (added, removed) = (checked_tags(&changes.tags)?, checked_tags(&changes.no_tags)?);
+        if let Some(tag) = added.intersection(&removed).next() {
+            return Err(bad(format!("`{tag}` is to be there and not to be there")));
+        }
+        trusted_at_most(changes.trust.flatten())?;
+        let desk = self.desk().await?;
+        let mut changed = None;
+        self.in_turn(&desk, async |batch| {
+            let Who { entity, new } = self.who(&desk, who).await?;
+            if entity.is_owner && changes.trust.is_some() {
+                return Err(bad("the owner is trusted as the owner; that is not changed"));
+            }
+            if let Some(new) = new {
+                new.enter(batch);
+            }
+            changed = Some(self.changing(&desk, &entity, &changes, (&added, &removed), batch).await?);
+            Ok(())
+        })
+        .await?;
+        self.shown(&desk, changed).await
+    }
+
+    /// Everybody who is known, in the order in which they were met.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub async fn people(&self) -> Result<Vec<PersonView>, Problem> {
+        view::everybody(self.ledger().await?).await
+    }
+
+    /// The addresses that nobody knows the owner of, newest first: as many as asked for, and how many there are.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub async fn unknown_senders(&self, limit: usize) -> Result<(Vec<AddressView>, usize), Problem> {
+        let ledger = self.ledger().await?;
+        let unknown = view::unknown(ledger).await?;
+        let mut views = Vec::new();
+        for identity in unknown.iter().take(limit) {
+            views.push(view::address(ledger, identity).await?);
+        }
+        Ok((views, unknown.len()))
+    }
+
+    /// # Errors
+    /// If nobody is called like this, or the ledger cannot be read.
+    pub async fn person(&self, who: &str) -> Result<PersonView, Problem> {
+        let desk = self.desk().await?;
+        match self.who(&desk, who).await? {
+            Who { new: Some(_), .. } => Err(nobody(ABSENT)),
+            Who { entity, new: None } => view::person(&desk.ledger, entity).await,
+        }
+    }
+
+    /// Writes a change of people, looking at them again whenever somebody else was faster. A change that says nothing is not
+    /// written.
+    async fn in_turn(
+        &self,
+        desk: &Desk,
+        mut change: impl AsyncFnMut(&mut Batch) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        for _ in 0..TURNS {
+            let turn = Turn::begin(desk).await?;
+            let mut batch = desk.batch();
+            change(&mut batch).await?;
+            if batch.is_empty() {
+                return Ok(());
+            }
+            turn.take(desk, &*self.parts.host, &mut batch);
+            match desk.ledger.commit(batch).await {
+                Err(error) if Turn::is_lost(&error) => {}
+                written => return written.map(drop).map_err(Problem::from),
+            }
+        }
+        Err(Problem::new(Code::DATABASE_BUSY, "others change people all the time")
+            .safe("nothing was changed"))
+    }
+
+    /// Puts a link into a batch, unless it is there; says whose the address is if it is somebody else's.
+    async fn linking(
+        &self,
+        desk: &Desk,
+        (platform, identifier): (&str, &str),
+        entity: &Entity,
+        surety: Surety,
+        batch: &mut Batch,
+    ) -> Result<(), Problem> {
+        let identity = linking::address(desk, platform, identifier).await?;
+        if identity.entity_id == Some(entity.id) && (identity.is_verified || surety == Surety::Told) {
+            return Ok(());
+        }
+        let Err(problem) = linking::link(desk, &identity, entity, surety, batch).await else { return Ok(()) };
+        let address = format!("{platform}:{identifier}");
+        Err(match (problem.code, identity.entity_id) {
+            (Code::PERSON_TAKEN, Some(other)) => {
+                let whose = self.short(other).await?;
+                let name = desk.ledger.entity(other).await?.and_then(|other| other.name);
+                let whose = name.map_or_else(|| whose.clone(), |name| format!("{name}, {whose}"));
+                Problem { what: format!("`{address}` belongs to {whose}"), ..problem }
+                    .remedy(format!("regent people unlink {address}"))
+            }
+            (Code::UNVERIFIED, _) => problem.remedy(format!("regent people link owner {address} --verified")),
+            _ => problem.remedy("regent people list"),
+        })
+    }
+
+    async fn changing(
+        &self,
+        desk: &Desk,
+        entity: &Entity,
+        changes: &Changes,
+        (added, removed): (&BTreeSet<String>, &BTreeSet<String>),
+        batch: &mut Batch,
+    ) -> Result<Entity, Problem> {
+        let after = Entity {
+            relationship: changes.relationship.clone().unwrap_or_else(|| entity.relationship.clone()),
+            trust: changes.trust.unwrap_or(entity.trust),
+            ..entity.clone()
+        };
+        let before: BTreeSet<String> = desk.ledger.tags_of(entity.id).await?.into_iter().collect();
+        let tags: BTreeSet<String> =
+            before.union(added).filter(|tag| !removed.contains(*tag)).cloned().collect();
+        if tags.len() > TAGS {
+            return Err(bad(format!("nobody has more than {TAGS} tags")));
+        }
+        let mut said = Map::new();
+        if after.trust != entity.trust {
+            said.insert("trust".into(), json!({ "from": entity.trust, "to": after.trust }));
+        }
+        if after.relationship != entity.relationship {
+            let how = if after.relationship.is_some() { "set" } else { "taken away" };
+            said.insert("relationship".into(), how.into());
+        }
+        if tags != before {
+            let (added, removed) = (tags.difference(&before).count(), before.difference(&tags).count());
+            said.insert("tags".into(), json!({ "added": added, "removed": removed }));
+            batch.erase::<EntityTag, _>("entity_id", &[entity.id]);
+            put_tags(batch, entity.id, &tags);
+        }
+        if !said.is_empty() {
+            batch.put(&after).audit(entry(desk, "person.changed", &after, Value::Object(said)));
+        }
+        Ok(after)
+    }
+
+    /// Nobody else is called like this.
+    async fn is_free(&self, desk: &Desk, entity: &Entity) -> Result<(), Problem> {
+        let namesake: Option<Entity> = desk.ledger.first(Select::by("name", &entity.name)).await?;
+        let Some(other) = namesake else { return Ok(()) };
+        let short = self.short(other.id).await?;
+        let name = other.name.unwrap_or_default();
+        Err(Problem::new(Code::PERSON_TAKEN, format!("there is a `{name}` already: {short}"))
+            .safe("nothing was changed")
+            .remedy(format!("regent people show {short}")))
+    }
+
+    /// Somebody by `owner`, exact name, address, or any unique beginning of an id.
+    async fn who(&self, desk: &Desk, text: &str) -> Result<Who, Problem> {
+        let known = |entity| Who { entity, new: None };
+        if text == OWNER {
+            if let Some(entity) = desk.ledger.owner().await? {
+                return Ok(known(entity));
+            }
+            let name = self.parts.settings.get("owner.name");
+            let new = pipeline::owner(desk, &self.parts.host.user(), name).await?;
+            let entity = new.entity.clone().ok_or_else(|| nobody(ABSENT))?;
+            return Ok(Who { entity, new: Some(new) });
+        }
+        let name = Some(text.to_owned());
+        let called: Vec<Entity> = desk.ledger.select(Select::by("name", &name).limit(2)).await?;
+        let entity = match <[Entity; 1]>::try_from(called) {
+            Ok([entity]) => Some(entity),
+            Err(several) if several.len() > 1 => {
+                let what = format!("more than one is called `{text}`; name one by id");
+                return Err(Problem::new(Code::AMBIGUOUS_ID, what).remedy("regent people list"));
+            }
+            Err(_) => self.by_address_or_id(desk, text).await?,
+        };
+        let entity = entity.filter(|entity| !is_forgotten(entity));
+        entity.map(known).ok_or_else(|| nobody(format!("nobody here is called `{text}`")))
+    }
+
+    async fn by_address_or_id(&self, desk: &Desk, text: &str) -> Result<Option<Entity>, Problem> {
+        let identity = match text.split_once(':') {
+            Some((platform, identifier)) => desk.ledger.identity_of(platform, identifier).await?,
+            None => match self.find(text).await {
+                Ok(Found::Entity(entity)) => return Ok(Some(*entity)),
+                Ok(Found::Identity(identity)) => Some(*identity),
+                Err(problem) if problem.code != Code::NO_SUCH_ID => return Err(problem),
+                Ok(_) | Err(_) => None,
+            },
+        };
+        match identity.and_then(|identity| identity.entity_id) {
+            Some(id) => Ok(desk.ledger.entity(id).await?),
+            None => Ok(None),
+        }
+    }
+
+    async fn shown(&self, desk: &Desk, changed: Option<Entity>) -> Result<PersonView, Problem> {
+        match changed {
+            Some(entity) => view::person(&desk.ledger, entity).await,
+            None => Err(Problem::internal("nobody was changed")),
+        }
+    }
+}
+
+fn nobody(what: impl Into<String>) -> Problem {
+    Problem::new(Code::NOBODY, what).safe("nothing was changed").remedy("regent people list")
+}
+
+fn checked_tags(tags: &[String]) -> Result<BTreeSet<String>, Problem> {
+    tags.iter().try_for_each(|tag| words::tag(tag))?;
+    if tags.len() > TAGS {
+        return Err(bad(format!("nobody has more than {TAGS} tags")));
+    }
+    Ok(tags.iter().cloned().collect())
+}
+
+/// Operator is the owner's, system the house's.
+fn trusted_at_most(trust: Option<Trust>) -> Result<(), Problem> {
+    match trust {
+        Some(trust) if trust > Trust::Verified => Err(bad(format!(
+            "nobody but the owner and the house is trusted as `{trust}`; at most `verified`"
+        ))),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn put_tags(batch: &mut Batch, entity_id: EntityId, tags: &BTreeSet<String>) {
+    for tag in tags {
+        batch.put(&EntityTag { entity_id, tag: tag.clone() });
+    }
+}
