@@ -15,5 +15,6 @@ pub const RULES: u32 = 2;
 
 pub mod acl;
 pub mod admit;
+pub mod constitution;
 pub mod tier;
 pub mod vpol;
