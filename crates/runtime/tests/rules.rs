@@ -83,7 +83,7 @@ fn the_deciding_code_is_what_its_number_says() {
                     "",
                 ),
             ),
-            recorded: (3, "2629cd221ce9ca19"),
+            recorded: (4, "103fa89d62ffaff2"),
         },
         Piece {
             name: "engine::RULES",
