@@ -186,7 +186,7 @@ impl Broker {
         }
         let decision = made_from.decide(spec, vpol.as_ref(), &asker.request.text);
         #[cfg(feature = "mutants")]
-        let decision = crate::mutant::counted(decision, &made_from);
+        let decision = decision.counted(|decision| crate::mutant::counted(decision, &made_from));
         let question = match (decision.answer, spec) {
             (Answer::Review, Some(spec)) => {
                 made_from.fingerprint = Some(made_from.fingerprint(asker.salt)?);

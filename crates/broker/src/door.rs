@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::budget::{Reservation, Standing};
-use crate::decide::{Answer, Decision, RULES};
+use crate::decide::{Answer, Decision, Governed, RULES};
 use crate::kept::{Decided, MadeFrom};
 use crate::looked::Looked;
 use crate::question::Question;
@@ -61,7 +61,7 @@ pub(crate) type Share = (Reservation, Option<Duration>);
 
 impl Ruled {
     pub(crate) fn new(
-        decision: Decision,
+        decision: Governed,
         made_from: MadeFrom,
         mut bodies: Vec<Blob>,
         (reservation, at_most): Share,
@@ -70,7 +70,7 @@ impl Ruled {
         let call = made_from.call.clone();
         let input = Blob::personal(canonical::bytes(&call.args)?, salt).hash;
         let (exhausted, fingerprint) = (made_from.exhausted.is_some(), made_from.fingerprint);
-        let by = Some(By::this(RULES));
+        let (decision, by) = (decision.into_inner(), Some(By::this(RULES)));
         let decided = Decided { decision, made_from: Some(made_from), by };
         let body = Blob::personal(canonical::bytes(&decided)?, salt);
         let record = body.hash;
@@ -217,6 +217,7 @@ impl Refused {
     pub fn enter(self, before: Option<&Reservation>, batch: &mut Batch) {
         let Self { ruled, row, entry } = self;
         ruled.enter(&row, entry, batch);
+        ruled.accuse(&row, batch);
         ruled.spend_leave(Fate::Void, &row, batch);
         if let Some(before) = before {
             before.release(batch);
@@ -230,6 +231,17 @@ impl Ruled {
             batch.put(body);
         }
         batch.put(row).audit(entry);
+    }
+
+    /// Each rule that it violates has an entry of its own, in the batch of the refused call.
+    fn accuse(&self, row: &ToolCall, batch: &mut Batch) {
+        for rule in &self.decision.violated {
+            let detail = json!({
+                "rule": rule.number(), "name": rule.name(), "tool": row.tool_id, "task": row.task_id,
+                "input": row.input, "decision": row.decision,
+            });
+            batch.audit(entry(row, "governance.rule_violated", Trust::System, row.timestamp, detail));
+        }
     }
 
     /// A yes is good for one call: whatever became of it stands in the batch that used it.

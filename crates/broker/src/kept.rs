@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::Switch;
 use crate::budget::Exhausted;
-use crate::decide::{Decision, Facts, Leave, decide};
+use crate::decide::{Decision, Facts, Governed, Leave, governed};
 use crate::grant::{Granted, Terms};
 use crate::tool::ToolSpec;
 
@@ -71,8 +71,8 @@ impl MadeFrom {
     /// The decision that follows from these facts, with the bodies that they name. It is made this way the first time
     /// too: what is kept is what it was made from.
     #[must_use]
-    pub fn decide(&self, tool: Option<&ToolSpec>, vpol: Option<&Vpol>, request: &str) -> Decision {
-        decide(&Facts {
+    pub fn decide(&self, tool: Option<&ToolSpec>, vpol: Option<&Vpol>, request: &str) -> Governed {
+        governed(&Facts {
             call: &self.call,
             tool,
             switch: self.switch,

@@ -91,7 +91,7 @@ mod tool;
 
 pub use asked::{Asked, Asking};
 pub use broker::{Asker, Broker, Moment};
-pub use decide::{Answer, DataLevel, Decision, Facts, Layer, Leave, Word};
+pub use decide::{Answer, DataLevel, Decision, Facts, Governed, Layer, Leave, Word};
 pub use door::{Authorized, Context, NotCovered, Pending, Prepared, Refused, Ruled};
 pub use execute::{Finished, Late};
 pub use kept::{Decided, MadeFrom};

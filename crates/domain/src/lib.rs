@@ -15,6 +15,7 @@ pub mod by;
 pub mod call;
 pub mod canonical;
 pub mod change;
+pub mod constitution;
 pub mod criterion;
 pub mod digest;
 pub mod event;

@@ -14,6 +14,7 @@ pub const RULES: u32 = 3;
 
 pub mod acl;
 pub mod admit;
+pub mod constitution;
 pub mod knock;
 pub mod tier;
 pub mod vpol;

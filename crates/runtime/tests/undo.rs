@@ -423,10 +423,16 @@ async fn a_workspace_that_is_gone_is_said_before_anything_is_done() {
 async fn a_call_that_says_nothing_about_what_it_changed_is_listed() {
     for kept in Kept::EACH {
         let world = World::new(kept).await;
-        let report = world.call("audit_clear", json!({}), true).await.unwrap();
+        world.file("f", "f");
+        let tool = json!({
+            "tool_id": "notes", "description": "does nobody knows what", "tier": "write_safe",
+            "handler_config": { "function": "read_file" },
+        });
+        world.app.register_tool(&tool.to_string()).await.unwrap();
+        let report = world.call("notes", json!({ "path": "f" }), true).await.unwrap();
         let undone = undo(&world, &report.task.to_string()).await.unwrap();
         let told: Vec<_> = undone.left.into_iter().map(|left| (left.path, left.tool, left.why)).collect();
-        let tool = Some("audit_clear".parse().unwrap());
+        let tool = Some("notes".parse().unwrap());
         assert_eq!(told, [(None, tool, Obstacle::NotAFile)], "{kept:?}");
     }
 }

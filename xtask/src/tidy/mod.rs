@@ -5,6 +5,7 @@ mod edges;
 mod files;
 mod graph;
 mod links;
+mod listeners;
 mod pure;
 
 use std::process::ExitCode;
@@ -68,6 +69,7 @@ pub(crate) fn check(job: &Job) -> anyhow::Result<Findings> {
     findings.problems.extend(files::lints_missing(&members)?);
     findings.problems.extend(files::machine_paths(&texts, &here(job)));
     findings.problems.extend(links::broken(&texts, |path| job.root.join(path).exists()));
+    findings.problems.extend(listeners::found(&texts));
     let lengths = files::lengths(&texts);
     findings.problems.extend(lengths.problems);
     findings.notes.extend(lengths.notes);

@@ -7,12 +7,14 @@
 //! INVARIANT (layers-only-restrict): a layer more, or a fact that is stricter, never allows more. A person's yes
 //! turns `review` into `execute` and never anything else; so does a grant, where the layer that asks takes one.
 
+mod gate;
 mod layers;
 pub(crate) mod own_words;
 
 use std::fmt;
 
 use domain::call::{Call, Chooser};
+use domain::constitution::Rule;
 pub use domain::glob::matches;
 use domain::id::{ApprovalId, GrantId};
 use domain::principal::Principal;
@@ -27,6 +29,8 @@ use crate::access::Switch;
 use crate::budget::Exhausted;
 use crate::grant::{self, Enough, Granted};
 use crate::tool::ToolSpec;
+
+pub use gate::Governed;
 
 /// The number of this code and of what it asks in `policy`. A test (`the_deciding_code_is_what_its_number_says`) fails
 /// when that changes; raise the number if anything can be decided differently.
@@ -54,6 +58,20 @@ pub enum Layer {
     Provenance,
     Plan,
     Level,
+    /// None of the ten: the look at what they said, which speaks only where a rule is violated.
+    Constitution,
+}
+
+impl Layer {
+    /// The layer that asks what a rule asks.
+    pub(crate) const fn beside(rule: Rule) -> Self {
+        match rule {
+            Rule::CreatorPrimacy | Rule::AuditImmutable => Self::Tier,
+            Rule::ContentIsNotCommand => Self::Provenance,
+            Rule::LoopbackOnly | Rule::LeastPrivilege => Self::Access,
+            Rule::TrustRequired => Self::Trust,
+        }
+    }
 }
 
 /// What one layer says. A `no` says what would be allowed instead.
@@ -78,6 +96,9 @@ pub struct Decision {
     /// The grant that answered for a person, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<GrantId>,
+    /// Rules of the constitution that the call violates; their words come first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violated: Vec<Rule>,
 }
 
 /// A person's yes to one exact call.
@@ -92,7 +113,7 @@ impl Decision {
     fn of(words: Vec<Word>, confirmed: bool, grant: Option<GrantId>) -> Self {
         let strictest = words.iter().map(|word| word.answer).max().unwrap_or(Answer::Deny);
         let answer = if confirmed && strictest == Answer::Review { Answer::Execute } else { strictest };
-        Self { answer, words, confirmed, grant }
+        Self { answer, words, confirmed, grant, violated: Vec::new() }
     }
 
     /// The first of the strictest words: what a person is told. Where they have said yes, it is what they were asked.
@@ -179,6 +200,13 @@ impl Facts<'_> {
     }
 }
 
+/// What the layers say, as far as the constitution lets it stand.
+#[must_use]
+pub fn governed(facts: &Facts<'_>) -> Governed {
+    gate::govern(facts, decide(facts))
+}
+
+/// What the layers say.
 #[must_use]
 pub fn decide(facts: &Facts<'_>) -> Decision {
     decide_by(&layers::ALL, facts)

@@ -25,7 +25,7 @@ use crate::access::Switches;
 use crate::alias;
 use crate::broker::{Asker, Broker, Moment};
 use crate::budget::{Accounts, Limits, Standing};
-use crate::decide::{Answer, DataLevel, Layer, own_words};
+use crate::decide::{Answer, DataLevel, Layer, Word, own_words};
 use crate::registry::Registry;
 use crate::secrets::Secrets;
 use offered::{Never, Offered};
@@ -255,8 +255,16 @@ impl Stage {
         match self.broker.authorize(call, asker, &moment) {
             Ok(ruled) => {
                 let decision = ruled.decision();
-                let layer = decision.deciding().map_or(Layer::Registered, |word| word.layer);
-                Said { answer: decision.answer, layer, reason: decision.to_string() }
+                // The answer names one of the ten. Where all of them would have let it pass, it is the one that asks
+                // what the rule asks.
+                let of_ten =
+                    |word: &&Word| word.layer != Layer::Constitution && word.answer == decision.answer;
+                let (layer, reason) = match (decision.words.iter().find(of_ten), decision.violated.first()) {
+                    (Some(word), _) => (word.layer, word.reason.clone()),
+                    (None, Some(rule)) => (Layer::beside(*rule), decision.to_string()),
+                    (None, None) => (Layer::Registered, decision.to_string()),
+                };
+                Said { answer: decision.answer, layer, reason }
             }
             Err(error) => Said { answer: Answer::Deny, layer: Layer::Schema, reason: error.to_string() },
         }

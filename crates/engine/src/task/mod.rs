@@ -261,7 +261,7 @@ impl Task {
             (None, _) => self.end = Some(End::Undelivered),
             (Some(_), _) if self.result.is_some() => {}
             (Some(subtask), Ruling::Refused { why }) => self.stop_subtask(subtask, State::Refused(why), step),
-            (Some(subtask), Ruling::Denied { why, instead }) => {
+            (Some(subtask), Ruling::Denied { why, instead, .. }) => {
                 self.observe(subtask, &call, Err(Failure::refused(why, instead)), step)
             }
             (Some(_), Ruling::Exhausted { why }) => self.abandon(Cause::Exhausted, why, step),

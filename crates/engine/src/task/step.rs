@@ -3,6 +3,7 @@
 use domain::approval::Answer;
 use domain::ask::{Action, Ask, Perception};
 use domain::call::{Call, Outcome};
+use domain::constitution::Rule;
 use domain::id::{ApprovalId, CallId, ReasonId, TaskId};
 use domain::principal::Principal;
 use domain::source::Text;
@@ -86,6 +87,9 @@ pub enum Ruling {
     Denied {
         why: String,
         instead: Vec<String>,
+        /// Rules of the constitution that the call violates.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        violated: Vec<Rule>,
     },
     /// A budget is used up: the task ends.
     Exhausted {

@@ -272,7 +272,8 @@ fn a_circle_ends_the_run_while_others_are_still_at_work() {
 fn a_denial_is_evidence_and_the_attempt_goes_on() {
     let mut run = Run::planned(&[&[]]);
     let call = run.act(0);
-    let ruling = Ruling::Denied { why: "not that".into(), instead: vec!["this".into()] };
+    let ruling =
+        Ruling::Denied { why: "not that".into(), instead: vec!["this".into()], violated: Vec::new() };
     let effects = run.give(Input::Ruled { call: call.id, ruling });
     let [Effect::Ask(ask)] = effects.as_slice() else { panic!("{effects:?}") };
     let Ask::Act { evidence, .. } = &**ask else { panic!("{ask:?}") };

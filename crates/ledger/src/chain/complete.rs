@@ -29,7 +29,7 @@ pub enum Gap {
 }
 
 /// Kinds of entries that a row must stand for, and what of their detail the row repeats.
-const EFFECTS: [(&str, &[&str]); 28] = [
+const EFFECTS: [(&str, &[&str]); 29] = [
     ("event.received", &["body", "sender", "place"]),
     ("event.sent", &["body", "answers"]),
     ("admission.decided", &["effect", "principal", "decision"]),
@@ -44,6 +44,7 @@ const EFFECTS: [(&str, &[&str]); 28] = [
     ("call.finished", &["tool", "task", "output", "duration_ms"]),
     ("call.failed", &["tool", "task", "output", "duration_ms"]),
     ("call.unknown", &["tool", "task", "output", "duration_ms"]),
+    (RULE_VIOLATED, &["tool", "task", "input", "decision"]),
     ("task.opened", &["event"]),
     ("task.ended", &["status", "directive", "steps"]),
     ("approval.requested", &["call", "question", "fingerprint"]),
@@ -59,6 +60,8 @@ const EFFECTS: [(&str, &[&str]); 28] = [
     ("grant.expired", &["tool"]),
     (GRANT_USED, &["call"]),
 ];
+/// A call that violated several rules has an entry for each; the last one counts.
+const RULE_VIOLATED: &str = "governance.rule_violated";
 /// A grant is used again and again: each use has an entry and a row of its own.
 const GRANT_USED: &str = "grant.used";
 
@@ -155,6 +158,10 @@ impl Ledgers {
             _ => ("call.started", &["call.waiting"]),
         };
         self.expect(last, id, &asked);
+        // Whether it should have one only its decision knows; one without a refused call is nobody's.
+        if *status == CallStatus::Refused && self.says(RULE_VIOLATED, id) {
+            self.expect(RULE_VIOLATED, id, &asked);
+        }
         for kind in before {
             self.superseded(kind, last, id);
         }

@@ -1,6 +1,6 @@
 //! A step as the events that displays and scripts follow: a projection of the journal, never stored.
 
-use engine::task::{Input, Step};
+use engine::task::{Input, Ruling, Step};
 use serde_json::{Value, json};
 
 use super::App;
@@ -14,6 +14,14 @@ pub fn bus_events(step: &Step) -> Vec<Value> {
     if let Input::Planned(plan) = &step.input {
         let tasks: Vec<&str> = plan.subtasks.iter().map(|subtask| subtask.intent.text.as_str()).collect();
         events.push(json!({ "seq": step.n, "v": 1, "type": "planner:task_ready", "tasks": tasks }));
+    }
+    if let Input::Ruled { call, ruling: Ruling::Denied { violated, .. } } = &step.input {
+        events.extend(violated.iter().map(|rule| {
+            json!({
+                "seq": step.n, "v": 1, "type": "governance:rule_violated", "rule": rule.number(),
+                "name": rule.name(), "action": call,
+            })
+        }));
     }
     for message in step.messages.iter().filter(|message| message.kind == "SubTaskOutcome") {
         events.push(

@@ -99,6 +99,7 @@ fn made_again(chain: &Chain, called: &Called, decided: &Decided, look: &mut Look
     let then = &decided.decision;
     look.compare_by(rules, "decision", answer(then), answer(&now));
     look.compare_by(rules, "words", json(&then.words), json(&now.words));
+    look.compare_by(rules, "rules violated", json(&then.violated), json(&now.violated));
 }
 
 /// The rules that a decision needs are not there; their own line says so.

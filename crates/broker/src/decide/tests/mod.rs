@@ -1,3 +1,4 @@
+mod gate;
 mod properties;
 mod table;
 

@@ -143,7 +143,7 @@ fn world(dice: &[u8], text: &str) -> World {
 }
 
 /// Random facts, and bytes that choose how they are tightened.
-fn worlds() -> impl Strategy<Value = World> {
+pub(super) fn worlds() -> impl Strategy<Value = World> {
     (vec(any::<u8>(), 64), "[a-z@. ]{0,12}").prop_map(|(dice, text)| world(&dice, &text))
 }
 

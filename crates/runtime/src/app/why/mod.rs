@@ -466,6 +466,7 @@ fn layers(decided: &Decided) -> Vec<Branch> {
         broker::Layer::Provenance => "provenance",
         broker::Layer::Plan => "plan",
         broker::Layer::Level => "level",
+        broker::Layer::Constitution => "constitution",
     };
     decided.decision.words.iter().map(|word| Branch::leaf(name(word), word.reason.clone())).collect()
 }

@@ -516,13 +516,13 @@ impl<'a> Driver<'a> {
 
 /// What the machine is told of a decision.
 pub(crate) fn ruling(decision: &Decision, exhausted: bool) -> Ruling {
-    let (why, instead) = (decision.to_string(), decision.instead());
+    let (why, instead, violated) = (decision.to_string(), decision.instead(), decision.violated.clone());
     match decision.answer {
         Answer::Execute => Ruling::Execute,
-        Answer::Review | Answer::Deny if exhausted => {
+        Answer::Review | Answer::Deny if exhausted && violated.is_empty() => {
             Ruling::Exhausted { why: [vec![why], instead].concat().join("; ") }
         }
-        Answer::Review | Answer::Deny => Ruling::Denied { why, instead },
+        Answer::Review | Answer::Deny => Ruling::Denied { why, instead, violated },
     }
 }
 

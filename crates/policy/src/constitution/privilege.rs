@@ -1,0 +1,81 @@
+//! Rule 4: the call has passed the first three layers of authorisation, by a reckoning of its own.
+
+use domain::glob::matches;
+use domain::{Tier, Trust};
+
+use super::{Action, Answered, Hand, Why};
+
+/// What the first layers look at, as facts and not as what they said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Privilege<'a> {
+    /// The id under which the tool is registered, if it is.
+    pub registered: Option<&'a str>,
+    pub on: bool,
+    /// Whether the arguments have the form that the tool takes.
+    pub fits: bool,
+    pub agent: &'a str,
+    /// Globs over agents.
+    pub agents: &'a [String],
+    pub roles: &'a [String],
+    pub needs_roles: &'a [String],
+    /// Globs over the names of secrets.
+    pub credentials: &'a [String],
+    pub needs_credentials: &'a [String],
+    /// What each link of the chain allows, as globs over tool ids. All of them must allow it; where there is no link,
+    /// nobody has.
+    pub chain: &'a [&'a [String]],
+    /// Whether it speaks to whoever the chain began with before the task is over, or for somebody else than the task.
+    pub out_of_turn: bool,
+}
+
+pub(super) fn least(action: &Action<'_>) -> Option<Why> {
+    access(action).or_else(|| trust(action)).or_else(|| confirmed(action))
+}
+
+/// Registered, of the right form, and the agent's, the principal's and the whole chain's to use.
+fn access(action: &Action<'_>) -> Option<Why> {
+    let facts = &action.privilege;
+    let Some(tool) = facts.registered else { return Some(Why::NotRegistered) };
+    let covered = |globs: &[String], name: &str| globs.iter().any(|glob| matches(glob, name));
+    let owner = action.behind.principal.is_some_and(domain::principal::Principal::is_owner);
+    let in_role = owner || facts.needs_roles.iter().all(|role| facts.roles.contains(role));
+    let may_know = facts.needs_credentials.iter().all(|name| covered(facts.credentials, name));
+    let within = !facts.chain.is_empty() && facts.chain.iter().all(|link| covered(link, tool));
+    let table = [
+        (facts.on, Why::SwitchedOff),
+        (facts.fits, Why::WrongForm),
+        (!facts.out_of_turn, Why::OutOfTurn),
+        (covered(facts.agents, facts.agent), Why::NotForThisAgent),
+        (in_role, Why::NotInThisRole),
+        (may_know, Why::NotThisSecret),
+        (within, Why::BeyondTheChain),
+    ];
+    table.into_iter().find(|(holds, _)| !holds).map(|(_, why)| why)
+}
+
+/// The trust reaches the tier's. Somebody known who is one step short needs somebody's answer, as much as it can harm.
+fn trust(action: &Action<'_>) -> Option<Why> {
+    // Who is not trusted at all is not trusted either: rule 5 says the rest.
+    let has = action.behind.trust.unwrap_or(Trust::Hostile);
+    let by_owner = action.tier == Tier::Admin && action.hand == Hand::Owner;
+    let needs = if by_owner { Trust::Operator } else { action.tier.needs() };
+    let known = action.behind.principal.is_some_and(|principal| principal.entity().is_some());
+    let one_step = known && (has as u8) + 1 == needs as u8;
+    let enough = has >= needs || (one_step && action.answered >= answer_for(action.tier));
+    (!enough).then_some(Why::TrustTooLow { has, needs })
+}
+
+/// What can destroy something, or changes the house, runs after a yes.
+fn confirmed(action: &Action<'_>) -> Option<Why> {
+    let harms = action.tier > Tier::WriteSafe;
+    (harms && action.answered < answer_for(action.tier)).then_some(Why::NobodyConfirmed)
+}
+
+/// The least that answers in a person's place.
+const fn answer_for(tier: Tier) -> Answered {
+    match tier {
+        Tier::ReadOnly | Tier::WriteSafe => Answered::Grant,
+        Tier::WriteDestructive => Answered::PinnedGrant,
+        Tier::Admin => Answered::Person,
+    }
+}
