@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+pub use domain::budget::Unit;
 use domain::canonical;
 use ledger::records::Budget;
 use ledger::{Batch, Spend};
@@ -14,20 +15,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::returned::Used;
 use crate::tool::{Reach, ToolSpec};
-
-/// What is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// Millionths of the house's currency.
-    Money,
-    Tokens,
-    /// Milliseconds that calls take, added up.
-    Time,
-    Calls,
-    /// Bytes that leave the machine.
-    BytesOut,
-}
 
 /// Whose use is counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -38,31 +25,6 @@ pub enum Scope {
     Agent,
     Principal,
     Day,
-}
-
-impl Unit {
-    pub const ALL: [Self; 5] = [Self::Money, Self::Tokens, Self::Time, Self::Calls, Self::BytesOut];
-
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Money => "money",
-            Self::Tokens => "tokens",
-            Self::Time => "time",
-            Self::Calls => "calls",
-            Self::BytesOut => "bytes_out",
-        }
-    }
-
-    fn shown(self, amount: u64) -> String {
-        match self {
-            Self::Money => format!("${}.{:02}", amount / 1_000_000, amount % 1_000_000 / 10_000),
-            Self::Tokens => format!("{amount} tokens"),
-            Self::Time => format!("{:?}", Duration::from_millis(amount)),
-            Self::Calls => format!("{amount} calls"),
-            Self::BytesOut => format!("{amount} bytes"),
-        }
-    }
 }
 
 impl Scope {

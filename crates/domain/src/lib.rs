@@ -11,11 +11,13 @@
 
 pub mod approval;
 pub mod ask;
+pub mod budget;
 pub mod by;
 pub mod call;
 pub mod canonical;
 pub mod change;
 pub mod criterion;
+pub mod data;
 pub mod digest;
 pub mod event;
 pub mod glob;
@@ -33,6 +35,7 @@ pub mod trust;
 pub mod unseen;
 
 pub use by::By;
+pub use data::DataClass;
 pub use digest::Digest;
 pub use id::{Id, IdSource};
 pub use source::{Source, Text};
