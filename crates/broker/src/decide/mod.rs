@@ -19,7 +19,7 @@ use domain::principal::Principal;
 use domain::source::Text;
 use domain::{Digest, Tier, Trust};
 pub use policy::acl::DataLevel;
-use policy::vpol::Vpol;
+use policy::vpol::{Circumstances, Vpol};
 use serde::{Deserialize, Serialize};
 
 use crate::access::Switch;
@@ -29,7 +29,7 @@ use crate::tool::ToolSpec;
 
 /// The number of this code and of what it asks in `policy`. A test (`the_deciding_code_is_what_its_number_says`) fails
 /// when that changes; raise the number if anything can be decided differently.
-pub const RULES: u32 = 3;
+pub const RULES: u32 = 4;
 
 /// Ordered: a later one is stricter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -139,7 +139,12 @@ pub struct Facts<'a> {
     /// Secrets that it names.
     pub needs: &'a [String],
     pub data: DataLevel,
+    /// Frozen for the chain; nothing if nobody knows it.
     pub vpol: Option<&'a Vpol>,
+    /// What such a chain would come under now, where that is another policy, and what was started in the window of its rate.
+    pub of_now: Option<(&'a Vpol, u32)>,
+    /// What the rules of a policy ask about.
+    pub circumstances: Circumstances,
     /// A budget that has not enough left for it.
     pub exhausted: Option<&'a Exhausted>,
     /// A secret whose value stands in the arguments.

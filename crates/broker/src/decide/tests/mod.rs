@@ -6,7 +6,7 @@ use domain::id::{CallId, EntityId, OriginId, ReasonId, TaskId, VpolId};
 use domain::principal::Principal;
 use domain::source::{Source, Text};
 use domain::{Digest, Tags, Tier, Trust};
-use policy::vpol::Vpol;
+use policy::vpol::{Circumstances, Vpol};
 use serde_json::json;
 
 use super::{Answer, DataLevel, Decision, Facts, Layer, Leave, decide, matches};
@@ -35,6 +35,8 @@ struct World {
     needs: Vec<String>,
     data: DataLevel,
     vpol: Option<Vpol>,
+    of_now: Option<(Vpol, u32)>,
+    circumstances: Circumstances,
     exhausted: Option<Exhausted>,
     leaks: Option<String>,
     request: Text,
@@ -78,6 +80,8 @@ impl World {
             needs: Vec::new(),
             data: DataLevel::Full,
             vpol: Some(Vpol::DEFAULT_OWNER),
+            of_now: None,
+            circumstances: Circumstances::default(),
             exhausted: None,
             leaks: None,
             request: Text::new("how many files are in docs", Source::Owner),
@@ -109,6 +113,8 @@ impl World {
             needs: &self.needs,
             data: self.data,
             vpol: self.vpol.as_ref(),
+            of_now: self.of_now.as_ref().map(|(vpol, started)| (vpol, *started)),
+            circumstances: self.circumstances,
             exhausted: self.exhausted.as_ref(),
             leaks: self.leaks.as_deref(),
             request: &self.request,

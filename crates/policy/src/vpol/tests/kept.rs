@@ -20,7 +20,11 @@ fn what_shipped_first_has_the_text_and_the_id_that_it_always_had() {
             r#"{"mode":"intercept","name":"default-others","up_to":"write_safe"}"#,
             "v-n45k7bjtd72d3v801mbjp6enww",
         ),
-        (Vpol::UNATTENDED, r#"{"mode":"strict","name":"unattended","up_to":"write_safe"}"#, "v-zx9j473xacx79gdz4d0dckpb00"),
+        (
+            Vpol::UNATTENDED,
+            r#"{"mode":"strict","name":"unattended","up_to":"write_safe"}"#,
+            "v-zx9j473xacx79gdz4d0dckpb00",
+        ),
     ];
     for (vpol, text, id) in table {
         assert_eq!(String::from_utf8(vpol.bytes()).unwrap(), text);
