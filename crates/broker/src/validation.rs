@@ -70,6 +70,12 @@ impl<'a> Policies<'a> {
         self.frozen.into_iter().chain(self.of_now)
     }
 
+    /// Whether one of them says how much a chain may use.
+    #[must_use]
+    pub fn are_budgeted(self) -> bool {
+        self.iter().any(|vpol| !vpol.rules.budget.is_empty())
+    }
+
     /// What the chain may use, where these policies leave it less than the settings do.
     pub(crate) fn limits(self, settings: &Limits, tool: &ToolSpec, tier: Tier) -> Limits {
         let governs = |vpol: &&Vpol| {

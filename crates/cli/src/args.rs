@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use authority::{Acl, Approvals, Grants, Tools};
+pub(crate) use authority::{Acl, Approvals, Grants, Tools, Vpol};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -116,6 +116,9 @@ pub(crate) enum Command {
     /// Access policies: check files of them, and ask who they would let in
     #[command(subcommand, after_help = "Example:\n  regent acl validate people.yaml")]
     Acl(Acl),
+    /// Validation policies: how calls are looked at, by whom a chain is for
+    #[command(subcommand, after_help = "Example:\n  regent vpol show unattended")]
+    Vpol(Vpol),
     /// Stop everything now: no call starts, what runs is stopped; until `resume-all`
     #[command(after_help = "Example:\n  regent halt")]
     Halt,
@@ -232,7 +235,7 @@ impl Command {
     pub(crate) fn needs_no_house(&self) -> bool {
         match self {
             Self::Explain { what } => runtime::Code::parse(what).is_some(),
-            Self::Completions { .. } | Self::Authorize | Self::Acl(_) => true,
+            Self::Completions { .. } | Self::Authorize | Self::Acl(_) | Self::Vpol(_) => true,
             _ => false,
         }
     }
@@ -247,6 +250,7 @@ impl Command {
                 | Self::Completions { .. }
                 | Self::Authorize
                 | Self::Acl(_)
+                | Self::Vpol(_)
         )
     }
 }

@@ -55,6 +55,19 @@ impl Unit {
         }
     }
 
+    /// The amount as people write it: what [`Unit::amount`] reads.
+    #[must_use]
+    pub fn written(self, amount: u64) -> String {
+        match self {
+            Self::Money => {
+                let whole = format!("{}.{:06}", amount / 1_000_000, amount % 1_000_000);
+                whole.trim_end_matches('0').trim_end_matches('.').to_owned()
+            }
+            Self::Time => format!("{amount}ms"),
+            Self::Tokens | Self::Calls | Self::BytesOut => amount.to_string(),
+        }
+    }
+
     /// What an amount looks like.
     #[must_use]
     pub const fn like(self) -> &'static str {
@@ -92,4 +105,20 @@ fn suffixed(text: &str, suffixes: &[(&str, u64)]) -> Option<u64> {
         .iter()
         .find(|(suffix, _)| text.strip_suffix(suffix).is_some_and(|number| whole(number).is_some()))?;
     whole(text.strip_suffix(suffix)?)?.checked_mul(*factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Unit;
+
+    #[test]
+    fn what_is_written_is_read_as_the_same_amount() {
+        for unit in Unit::ALL {
+            for amount in [0, 1, 10, 999, 500_000, 1_000_000, 2_500_000, 123_456_789] {
+                assert_eq!(unit.amount(&unit.written(amount)), Some(amount), "{unit:?} {amount}");
+            }
+        }
+        assert_eq!(Unit::Money.written(2_500_000), "2.5");
+        assert_eq!(Unit::Money.written(10_000_000), "10");
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use domain::id::EntityId;
 use domain::principal::Principal;
-use domain::{By, Trust, event};
+use domain::{By, Digest, Trust, event};
 use serde::{Deserialize, Serialize};
 
 use crate::vpol::Vpol;
@@ -43,6 +43,9 @@ pub struct Admission {
     pub persona: String,
     /// The authority that is frozen for the chain.
     pub vpol: String,
+    /// What that was picked from, as a body of its own; nothing where it was not picked from a set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picked: Option<Digest>,
     /// What it was decided from.
     pub facts: Facts,
     pub reasons: Vec<Why>,
@@ -124,6 +127,7 @@ pub fn admit(facts: Facts) -> Admission {
         tools,
         persona: MAIN.into(),
         vpol: vpol.name.into_owned(),
+        picked: None,
         facts,
         reasons,
     }

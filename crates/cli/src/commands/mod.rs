@@ -11,11 +11,13 @@ mod grants;
 mod house;
 mod keeping;
 mod lines;
+mod policies;
 mod prompt;
 mod run;
 mod tasks;
 mod tools;
 mod undo;
+mod vpol;
 
 use std::io;
 
@@ -69,6 +71,7 @@ pub(crate) async fn dispatch(
         Command::Undo { task, dry_run } => undo::undo(app, screen, &task, dry_run).await,
         Command::Authorize => authorize::authorize(screen).await,
         Command::Acl(command) => acl::acl(screen, command).await,
+        Command::Vpol(command) => vpol::vpol(app, screen, command).await,
         Command::Halt => tools::halt(app, screen).await,
         Command::ResumeAll => tools::resume_all(app, screen).await,
         Command::Tasks(command) => tasks::tasks(app, screen, command).await,

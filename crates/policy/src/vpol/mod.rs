@@ -20,6 +20,7 @@ pub mod case;
 pub mod filter;
 mod judge;
 pub mod load;
+mod page;
 pub mod pick;
 pub mod rules;
 pub mod scope;

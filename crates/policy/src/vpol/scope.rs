@@ -65,6 +65,12 @@ impl Calls {
         *self == Self::ALL
     }
 
+    /// Whether a tool is one of them, whatever its calls can do.
+    #[must_use]
+    pub fn names(&self, tool: &str) -> bool {
+        self.tools.is_empty() || self.tools.iter().any(|glob| glob::matches(glob, tool))
+    }
+
     #[must_use]
     pub fn cover(&self, call: &Asked<'_>) -> bool {
         self.covers(call.tool, call.tier, call.data_class)
@@ -72,8 +78,8 @@ impl Calls {
 
     #[must_use]
     pub fn covers(&self, tool: &str, tier: Tier, data_class: Option<DataClass>) -> bool {
-        let Self { tools, tiers, data_classes } = self;
-        (tools.is_empty() || tools.iter().any(|glob| glob::matches(glob, tool)))
+        let Self { tiers, data_classes, .. } = self;
+        self.names(tool)
             && (tiers.is_empty() || tiers.contains(&tier))
             && (data_classes.is_empty() || data_class.is_some_and(|class| data_classes.contains(&class)))
     }

@@ -14,7 +14,7 @@ use domain::id::{EntityId, TaskId};
 use domain::principal::Principal;
 use domain::source::{Source, Text};
 use domain::{Tier, Trust};
-use policy::vpol::Vpol;
+use policy::vpol::{Circumstances, Vpol};
 
 use crate::world::{Note, TOOLS, World, accounts, registered, registry};
 
@@ -97,6 +97,8 @@ fn layers(world: &World) -> Vec<Duration> {
             needs: &[],
             data: if n % 3 == 0 { DataLevel::Restricted } else { DataLevel::Full },
             vpol: vpols.get(pick(3)),
+            of_now: None,
+            circumstances: Circumstances::default(),
             exhausted: None,
             leaks: None,
             request: &request,
@@ -143,7 +145,9 @@ fn facts_of<'a>(
         credentials: asker.credentials,
         needs: &[],
         data: asker.data,
-        vpol: Some(&Vpol::DEFAULT_OWNER),
+        vpol: Some(&crate::world::POLICY),
+        of_now: None,
+        circumstances: Circumstances::default(),
         exhausted: None,
         leaks: None,
         request: &world.request,

@@ -6,6 +6,8 @@ use domain::id::{EventId, VpolId};
 use engine::task::{DELIVER, Step};
 use ledger::Body;
 use ledger::records::{Event, Salt, ToolCall};
+use policy::admit::Admitted;
+use policy::vpol::{VpolSet, pick};
 use serde::de::DeserializeOwned;
 
 use super::App;
@@ -45,6 +47,10 @@ impl App {
             }
             None => None,
         };
+        let picked = match &admission {
+            Some((_, Kept::There(admitted))) => self.picked(admitted).await?,
+            _ => None,
+        };
         let task = pipeline::task_of(event);
         let mut steps = Vec::new();
         for row in ledger.steps(task).await? {
@@ -83,6 +89,7 @@ impl App {
             request,
             salt,
             admission,
+            picked,
             policies: self.policies(&policies).await?,
             task: ledger.task(task).await?,
             steps,
@@ -96,14 +103,30 @@ impl App {
 
     async fn called(&self, row: ToolCall) -> Result<Called, Problem> {
         let (decided, _): (Kept<Decided>, _) = self.body(&row.decision).await?;
-        let (mut tool, mut request) = (Kept::Gone, Kept::Gone);
+        let (mut tool, mut request, mut of_now) = (Kept::Gone, Kept::Gone, None);
         if let Some(made_from) = made_from(&decided) {
             if let Some(digest) = &made_from.tool {
                 (tool, _) = self.body(digest).await?;
             }
             (request, _) = self.text(&made_from.request).await?;
+            if let Some(now) = &made_from.of_now {
+                of_now = Some(self.body(&now.rules).await?.0);
+            }
         }
-        Ok(Called { row, decided, tool, request })
+        Ok(Called { row, decided, tool, request, of_now })
+    }
+
+    async fn picked(
+        &self,
+        admitted: &Admitted,
+    ) -> Result<Option<(Kept<pick::Kept>, Kept<VpolSet>)>, Problem> {
+        let Some(digest) = &admitted.decision.picked else { return Ok(None) };
+        let (kept, _): (Kept<pick::Kept>, _) = self.body(digest).await?;
+        let set = match &kept {
+            Kept::There(kept) => self.body(&kept.set).await?.0,
+            Kept::Gone | Kept::Changed | Kept::Unreadable(_) => Kept::Gone,
+        };
+        Ok(Some((kept, set)))
     }
 
     async fn policies(&self, ids: &[VpolId]) -> Result<Vec<Policy>, Problem> {

@@ -17,6 +17,7 @@ use ledger::records::{CallStatus, Event};
 use ledger::{CommitError, Ledger, Refusal};
 use llm::{Direct, Provider};
 use policy::admit::{Effect, MAIN};
+use policy::vpol::Vpol;
 
 use super::{App, Report};
 use crate::pipeline::{
@@ -173,7 +174,8 @@ impl App {
     async fn begin(&self, errand: Errand<'_>) -> Result<Ended, Problem> {
         let Errand { desk, event, cast, request, .. } = &errand;
         let mut batch = desk.batch();
-        let (admission, tags) = pipeline::admitted(desk, event, &cast.sender, &mut batch)?;
+        let (admission, tags, vpol) =
+            pipeline::admitted(desk, event, &cast.sender, &*self.vpols()?, &mut batch)?;
         if admission.effect == Effect::Deny {
             match desk.ledger.commit(batch).await {
                 // Somebody else looked at it at the same moment, and wrote the same down.
@@ -193,7 +195,7 @@ impl App {
             workspace: request.workspace.to_string_lossy().into_owned(),
         };
         let moment = Moment { app: self, errand: &errand };
-        let setting = self.setting(&moment).await?;
+        let setting = self.setting(&moment, Some(vpol)).await?;
         Driver::open(setting, opening, batch)?.drive().await
     }
 
@@ -221,7 +223,8 @@ impl App {
                 .remedy("regent audit verify"));
         }
         let moment = Moment { app: self, errand: &errand };
-        let setting = self.setting(&moment).await?;
+        let frozen = pipeline::kept(&desk.ledger, task.opening().tags.vpol).await?;
+        let setting = self.setting(&moment, frozen).await?;
         task.narrow(setting.basis.trust, &setting.basis.tools);
         Driver::take_over(setting, task).await?.drive().await
     }
@@ -238,13 +241,18 @@ impl App {
             .remedy(format!("regent why {short}")))
     }
 
-    async fn setting<'a>(&'a self, moment: &'a Moment<'a>) -> Result<Setting<'a>, Problem> {
+    async fn setting<'a>(
+        &'a self,
+        moment: &'a Moment<'a>,
+        frozen: Option<Vpol>,
+    ) -> Result<Setting<'a>, Problem> {
         let Errand { desk, event, cast, held, request } = moment.errand;
         let silent = || Problem::new(Code::INTERNAL, "nobody is there to answer");
         Ok(Setting {
             desk: (*desk).clone(),
             ground: moment,
             basis: moment.basis().await?,
+            frozen,
             stop: self.stop.clone(),
             watch: Arc::clone(&request.watch),
             patience: request.patience.clone(),
@@ -334,7 +342,8 @@ impl Ground for Moment<'_> {
         let surface = Arc::clone(&request.surface);
         let authority = app.authority(&desk.ledger, &request.workspace, surface).await?;
         let provider = app.provider(event, &request.text, &authority.registry);
-        Ok(Basis { provider, authority, trust: admission.trust, tools: admission.tools })
+        let vpol = app.vpols()?.pick(&pipeline::chain(event, &cast.sender)).vpol;
+        Ok(Basis { provider, authority, trust: admission.trust, tools: admission.tools, vpol })
     }
 }
 

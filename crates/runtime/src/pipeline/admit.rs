@@ -6,6 +6,8 @@ use domain::{Digest, Tags};
 use ledger::records::{Access, Blob, Event, Reason, Vpol};
 use ledger::{Batch, Entry};
 use policy::admit::{Admission, Admitted, EntityFacts, Facts, MAIN, admit};
+use policy::vpol::pick::Kept;
+use policy::vpol::{Chain, Picked, VpolSet};
 use serde_json::json;
 
 use super::{Desk, Person};
@@ -25,13 +27,14 @@ pub(crate) fn admitted(
     desk: &Desk,
     event: &Event,
     person: &Person,
+    vpols: &VpolSet,
     batch: &mut Batch,
-) -> Result<(Admission, Tags), Problem> {
-    let admission = admission(event, person);
-    let vpol = policy::vpol::Vpol::named(&admission.vpol).ok_or_else(|| {
-        Problem::new(crate::Code::INTERNAL, format!("there is no validation policy `{}`", admission.vpol))
-    })?;
-    let rules = Blob::public(vpol.rules());
+) -> Result<(Admission, Tags, policy::vpol::Vpol), Problem> {
+    let mut admission = admission(event, person);
+    let (vpol, picked) = picked(vpols, super::chain(event, person), person, batch)?;
+    admission.vpol = vpol.name.clone().into_owned();
+    admission.picked = Some(picked);
+    let rules = Blob::public(vpol.bytes());
     let tags = Tags { origin: event.origin_id, reason: desk.id(), vpol: vpol.id() };
     batch.put(&rules).put(&Vpol {
         vpol_id: tags.vpol,
@@ -58,7 +61,22 @@ pub(crate) fn admitted(
     });
     batch.expect_absent::<Access>("event_id", &event.id);
     batch.audit(entry(desk, event, &admission, tags, decision.hash));
-    Ok((admission, tags))
+    Ok((admission, tags, vpol))
+}
+
+/// The validation policy that is frozen for the chain. What it was picked from says something about a person, and is theirs.
+fn picked(
+    vpols: &VpolSet,
+    chain: Chain,
+    person: &Person,
+    batch: &mut Batch,
+) -> Result<(policy::vpol::Vpol, Digest), Problem> {
+    let Picked { vpol, why } = vpols.pick(&chain);
+    let set = Blob::public(canonical::bytes(vpols).map_err(Problem::internal)?);
+    let kept = canonical::bytes(&Kept { chain, set: set.hash, why }).map_err(Problem::internal)?;
+    let kept = Blob::personal(kept, &person.salt);
+    batch.put(&set).put(&kept);
+    Ok((vpol, kept.hash))
 }
 
 fn effect(admission: &Admission) -> &'static str {

@@ -14,6 +14,7 @@ mod driving;
 mod ingest;
 mod journal;
 mod people;
+mod validation;
 
 pub use deliver::Surface;
 pub use drive::Watch;
@@ -27,6 +28,7 @@ pub(crate) use ingest::{Cast, ingest};
 pub(crate) use journal::{fold, load, projection, queued, step_of};
 pub(crate) use ledger::chain::Trail;
 pub(crate) use people::{Person, agent, owner, sender};
+pub(crate) use validation::{body, chain, kept};
 
 use std::sync::Arc;
 

@@ -4,6 +4,7 @@ use domain::Digest;
 use domain::id::VpolId;
 use ledger::records::{Blob, Reason};
 use policy::admit::{Admission, admit};
+use policy::vpol::{Picked, Vpol};
 
 use super::look::{Look, Rules};
 use super::{Chain, Line, Policy};
@@ -43,7 +44,13 @@ pub(super) fn admission(chain: &Chain) -> Vec<Line> {
         let rules = Rules { then: admitted.by.as_ref().map(|by| by.rules), now: policy::RULES };
         look.rules(rules);
         let then = &admitted.decision;
-        compare(&mut look, rules, then, &admit(then.facts.clone()));
+        let mut now = admit(then.facts.clone());
+        if let Some(vpol) = picked_again(&mut look, rules, chain, row.vpol_id) {
+            now.vpol = vpol.name.into_owned();
+        } else if then.picked.is_some() {
+            now.vpol.clone_from(&then.vpol); // what it was picked from is gone, and that was said
+        }
+        compare(&mut look, rules, then, &now);
         look.compare("adapter", &then.facts.adapter, &chain.event.adapter);
         look.compare("effect, in its row", effect(then), &row.effect);
         look.compare("principal, in its row", &then.principal, &row.principal);
@@ -54,6 +61,16 @@ pub(super) fn admission(chain: &Chain) -> Vec<Line> {
         reason(&mut look, rules, chain, then);
     }
     look.end()
+}
+
+/// The validation policy that comes out of what it was picked from.
+fn picked_again(look: &mut Look, rules: Rules, chain: &Chain, frozen: VpolId) -> Option<Vpol> {
+    let (kept, set) = chain.picked.as_ref()?;
+    let kept = look.personal("pick", kept)?;
+    let Picked { vpol, why } = look.public("policies", set)?.pick(&kept.chain);
+    look.compare_by(rules, "why it was picked", &kept.why, &why);
+    look.compare_by(rules, "policy that was picked", frozen, vpol.id());
+    Some(vpol)
 }
 
 fn compare(look: &mut Look, rules: Rules, then: &Admission, now: &Admission) {
@@ -106,7 +123,7 @@ pub(super) fn policy(policy: &Policy) -> Vec<Line> {
         Some(row) => {
             look.compare("id", policy.id, VpolId::from_digest(row.rules));
             if let Some(rules) = look.public("rules", &policy.rules) {
-                look.compare("rules", row.rules, Digest::of(&rules.rules()));
+                look.compare("rules", row.rules, Digest::of(&rules.bytes()));
                 look.compare("name, in its row", &rules.name, &row.name);
                 look.compare("mode, in its row", rules.mode.name(), &row.enforcement_mode);
             }

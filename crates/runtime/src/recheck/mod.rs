@@ -17,7 +17,7 @@ use domain::id::VpolId;
 use engine::task::Step;
 use ledger::records::{Access, AgentTask, Event, Origin, Reason, Salt, TaskStep, ToolCall};
 use policy::admit::Admitted;
-use policy::vpol::Vpol;
+use policy::vpol::{Vpol, VpolSet, pick};
 use serde::Serialize;
 
 /// A body that a row names, as it was found.
@@ -41,6 +41,8 @@ pub(crate) struct Chain {
     /// Of the person whose chain it is; nothing if it was erased.
     pub(crate) salt: Option<Salt>,
     pub(crate) admission: Option<(Access, Kept<Admitted>)>,
+    /// What the validation policy was picked from, and the set it was picked out of.
+    pub(crate) picked: Option<(Kept<pick::Kept>, Kept<VpolSet>)>,
     pub(crate) policies: Vec<Policy>,
     pub(crate) task: Option<AgentTask>,
     pub(crate) steps: Vec<(TaskStep, Kept<Step>)>,
@@ -67,6 +69,8 @@ pub(crate) struct Called {
     pub(crate) decided: Kept<Decided>,
     pub(crate) tool: Kept<ToolSpec>,
     pub(crate) request: Kept<String>,
+    /// The policy of that moment, where it was another than the chain's.
+    pub(crate) of_now: Option<Kept<Vpol>>,
 }
 
 /// What came of making everything in a chain again.

@@ -44,7 +44,7 @@ fn what_ships_is_what_the_program_knows() {
     assert_eq!(found, known);
 }
 
-const WHOLE: &str = r#"
+pub(super) const WHOLE: &str = r#"
 - name: whole
   applies_to:
     principals: [{ relationship: partner }, { tags: [staff] }]

@@ -1,8 +1,11 @@
 mod judge;
 mod kept;
+mod page;
 mod pick;
 mod properties;
 mod world;
+
+use kept::WHOLE;
 
 use super::VpolSet;
 use super::load::load;
