@@ -10,7 +10,6 @@ use domain::source::Text;
 use domain::{Clock, Trust};
 use ledger::records::{Approval, Blob, Salt};
 use policy::acl::Permissions;
-use policy::vpol::Vpol;
 use serde_json::Value;
 
 use crate::access::Switches;
@@ -23,6 +22,7 @@ use crate::looked::Looked;
 use crate::question::Question;
 use crate::registry::Registry;
 use crate::secrets::Secrets;
+use crate::validation::Validation;
 
 #[derive(Clone)]
 pub struct Broker {
@@ -61,6 +61,8 @@ pub struct Moment<'a> {
     pub limits: &'a Limits,
     pub accounts: &'a Accounts,
     pub standing: &'a Standing,
+    /// The policies that the call is under.
+    pub validation: Validation<'a>,
     /// Grants that hold.
     pub grants: &'a [Granted],
     /// What the call would change.
@@ -77,8 +79,9 @@ impl<'a> Moment<'a> {
         limits: &'a Limits,
         accounts: &'a Accounts,
         standing: &'a Standing,
+        validation: Validation<'a>,
     ) -> Self {
-        Self { switches, limits, accounts, standing, grants: &[], looked: None, leave: None }
+        Self { switches, limits, accounts, standing, validation, grants: &[], looked: None, leave: None }
     }
 }
 
@@ -138,11 +141,14 @@ impl Broker {
         let spec = entry.map(|entry| &entry.spec);
         let tier = entry.map_or(domain::Tier::ReadOnly, |entry| entry.tier(&call.args));
         let tool = entry.map(|entry| entry.kept()).transpose()?;
-        let vpol = Vpol::by_id(call.tags.vpol);
+        let validation = moment.validation.of_chain(call.tags.vpol);
+        let policies = validation.policies;
         let request = Blob::personal(asker.request.text.clone().into_bytes(), asker.salt);
         let args_bytes = canonical::bytes(&call.args)?.len() as u64;
-        let share =
-            spec.map(|spec| moment.standing.reserve(moment.limits, moment.accounts, spec, args_bytes));
+        let share = spec.map(|spec| {
+            let limits = policies.limits(moment.limits, spec, tier);
+            moment.standing.reserve(&limits, moment.accounts, spec, args_bytes)
+        });
         let (share, exhausted) = match share.transpose() {
             Ok(share) => (share.unwrap_or_default(), None),
             Err(exhausted) => ((Reservation::default(), None), Some(exhausted)),
@@ -154,6 +160,7 @@ impl Broker {
         }
         let form = entry.map_or(Ok(()), |entry| entry.accepts(&call.args));
         let leave = moment.leave.and_then(|asked| asked.unspent().map(|to| Leave { approval: asked.id, to }));
+        let of_now = validation.of_now();
         let mut made_from = MadeFrom {
             tool: tool.map(|tool| tool.hash),
             switch: moment.switches.of_both(&call.tool, entry.and_then(|entry| entry.behind.as_ref())),
@@ -166,7 +173,9 @@ impl Broker {
             labels: asker.labels.to_vec(),
             permissions: asker.permissions.clone(),
             needs: entry.map_or_else(Vec::new, |entry| entry.needs.clone()),
-            vpol: vpol.as_ref().map(Vpol::id),
+            vpol: policies.frozen.map(|_| call.tags.vpol),
+            of_now: of_now.as_ref().map(|(of_now, _)| *of_now),
+            circumstances: validation.circumstances(moment.looked.is_some_and(Looked::can_be_undone)),
             exhausted,
             leaks,
             request: request.hash,
@@ -184,24 +193,18 @@ impl Broker {
             let compared = crate::mutant::compared(compared, leave);
             made_from.fingerprint = Some(compared);
         }
-        let decision = made_from.decide(spec, vpol.as_ref(), &asker.request.text);
+        let decision = made_from.decide(spec, policies, &asker.request.text);
         #[cfg(feature = "mutants")]
         let decision = decision.counted(|decision| crate::mutant::counted(decision, &made_from));
         let question = match (decision.answer, spec) {
             (Answer::Review, Some(spec)) => {
                 made_from.fingerprint = Some(made_from.fingerprint(asker.salt)?);
-                Some(Question::about(
-                    &made_from,
-                    &decision,
-                    spec,
-                    vpol.as_ref(),
-                    asker.request,
-                    moment.looked,
-                ))
+                Some(Question::about(&made_from, &decision, spec, policies, asker.request, moment.looked))
             }
             _ => None,
         };
-        let bodies = tool.cloned().into_iter().chain([request]).collect();
+        let bodies =
+            tool.cloned().into_iter().chain([request]).chain(of_now.map(|(_, rules)| rules)).collect();
         let ruled = Ruled::new(decision, made_from, bodies, share, asker.salt)?;
         ruled.with(question, moment.leave.cloned()).keeping(moment.looked, asker.salt)
     }

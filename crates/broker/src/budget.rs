@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+pub use domain::budget::Unit;
 use domain::canonical;
 use ledger::records::Budget;
 use ledger::{Batch, Spend};
@@ -14,20 +15,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::returned::Used;
 use crate::tool::{Reach, ToolSpec};
-
-/// What is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// Millionths of the house's currency.
-    Money,
-    Tokens,
-    /// Milliseconds that calls take, added up.
-    Time,
-    Calls,
-    /// Bytes that leave the machine.
-    BytesOut,
-}
 
 /// Whose use is counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -38,31 +25,6 @@ pub enum Scope {
     Agent,
     Principal,
     Day,
-}
-
-impl Unit {
-    pub const ALL: [Self; 5] = [Self::Money, Self::Tokens, Self::Time, Self::Calls, Self::BytesOut];
-
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Money => "money",
-            Self::Tokens => "tokens",
-            Self::Time => "time",
-            Self::Calls => "calls",
-            Self::BytesOut => "bytes_out",
-        }
-    }
-
-    fn shown(self, amount: u64) -> String {
-        match self {
-            Self::Money => format!("${}.{:02}", amount / 1_000_000, amount % 1_000_000 / 10_000),
-            Self::Tokens => format!("{amount} tokens"),
-            Self::Time => format!("{:?}", Duration::from_millis(amount)),
-            Self::Calls => format!("{amount} calls"),
-            Self::BytesOut => format!("{amount} bytes"),
-        }
-    }
 }
 
 impl Scope {
@@ -82,24 +44,40 @@ impl Scope {
 
 /// The limits that the owner set; what is not named is not limited.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Limits(BTreeMap<(Scope, Unit), u64>);
+pub struct Limits {
+    set: BTreeMap<(Scope, Unit), u64>,
+    /// The validation policy that leaves a chain less than the settings do.
+    by_policy: BTreeMap<Unit, String>,
+}
 
 impl Limits {
     pub fn set(&mut self, scope: Scope, unit: Unit, limit: Option<u64>) {
         match limit {
-            Some(limit) => drop(self.0.insert((scope, unit), limit)),
-            None => drop(self.0.remove(&(scope, unit))),
+            Some(limit) => drop(self.set.insert((scope, unit), limit)),
+            None => drop(self.set.remove(&(scope, unit))),
         }
+    }
+
+    /// The same, but a chain may use no more than this policy leaves it.
+    #[must_use]
+    pub fn within(mut self, budget: &BTreeMap<Unit, u64>, policy: &str) -> Self {
+        for (&unit, &limit) in budget {
+            if self.get(Scope::Task, unit).is_none_or(|set| limit < set) {
+                self.set.insert((Scope::Task, unit), limit);
+                self.by_policy.insert(unit, policy.to_owned());
+            }
+        }
+        self
     }
 
     #[must_use]
     pub fn get(&self, scope: Scope, unit: Unit) -> Option<u64> {
-        self.0.get(&(scope, unit)).copied()
+        self.set.get(&(scope, unit)).copied()
     }
 
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.set.is_empty()
     }
 }
 
@@ -149,6 +127,9 @@ pub struct Exhausted {
     pub unit: Unit,
     pub limit: u64,
     pub used: u64,
+    /// The validation policy that sets it; nothing where the settings do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
 }
 
 impl Exhausted {
@@ -157,11 +138,23 @@ impl Exhausted {
     pub fn setting(&self) -> String {
         format!("budget.{}.{}", self.scope.name(), self.unit.name())
     }
+
+    /// Where the owner can allow more.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        match &self.policy {
+            None => format!("the owner can raise it: `{}` in the settings", self.setting()),
+            Some(policy) => {
+                let unit = self.unit.name();
+                format!("the owner can raise it: `budget.{unit}` of the validation policy `{policy}`")
+            }
+        }
+    }
 }
 
 impl fmt::Display for Exhausted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { scope, unit, limit, used } = self;
+        let Self { scope, unit, limit, used, .. } = self;
         write!(
             f,
             "the budget of this {} is used up: {} of {}",
@@ -221,7 +214,7 @@ impl Standing {
         }
         let mut holds = Vec::new();
         let mut time = None;
-        for (&(scope, unit), &limit) in &limits.0 {
+        for (&(scope, unit), &limit) in &limits.set {
             let account = accounts.name(scope);
             let used = self.used(&account, unit);
             let left = limit.saturating_sub(used);
@@ -238,7 +231,8 @@ impl Standing {
                 continue;
             }
             if amount > left {
-                return Err(Exhausted { scope, unit, limit, used });
+                let policy = limits.by_policy.get(&unit).filter(|_| scope == Scope::Task).cloned();
+                return Err(Exhausted { scope, unit, limit, used, policy });
             }
             if unit == Unit::Time {
                 let most = Duration::from_millis(amount);

@@ -294,6 +294,12 @@ pub struct Pending {
 pub struct NotCovered;
 
 impl Pending {
+    /// The call as it will stand in the ledger.
+    #[must_use]
+    pub const fn row(&self) -> &ToolCall {
+        &self.row
+    }
+
     /// INVARIANT (batch-grows) makes this sound: what was entered into the batch is still in it. The leave does not
     /// outlive the right to drive the task.
     ///

@@ -10,7 +10,7 @@ use domain::source::{Source, Text};
 use domain::{By, Digest, Tier, Trust};
 use ledger::records::{Blob, Salt};
 use policy::acl::Permissions;
-use policy::vpol::Vpol;
+use policy::vpol::Circumstances;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Switch;
@@ -18,6 +18,7 @@ use crate::budget::Exhausted;
 use crate::decide::{Decision, Facts, Governed, Leave, governed};
 use crate::grant::{Granted, Terms};
 use crate::tool::ToolSpec;
+use crate::validation::{OfNow, Policies};
 
 /// The facts of one decision. What is large or shared is named by its digest and kept as a body of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,6 +48,12 @@ pub struct MadeFrom {
     pub needs: Vec<String>,
     /// Its rules are a body of their own; nothing if nobody knew a policy of this id.
     pub vpol: Option<VpolId>,
+    /// What such a chain would have come under at that moment, where that was another policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_now: Option<OfNow>,
+    /// What the rules of the policies asked about; nothing where they have none.
+    #[serde(default, skip_serializing_if = "Circumstances::are_none")]
+    pub circumstances: Circumstances,
     #[serde(default)]
     pub exhausted: Option<Exhausted>,
     #[serde(default)]
@@ -71,7 +78,7 @@ impl MadeFrom {
     /// The decision that follows from these facts, with the bodies that they name. It is made this way the first time
     /// too: what is kept is what it was made from.
     #[must_use]
-    pub fn decide(&self, tool: Option<&ToolSpec>, vpol: Option<&Vpol>, request: &str) -> Governed {
+    pub fn decide(&self, tool: Option<&ToolSpec>, policies: Policies<'_>, request: &str) -> Governed {
         governed(&Facts {
             call: &self.call,
             tool,
@@ -85,7 +92,9 @@ impl MadeFrom {
             labels: &self.labels,
             permissions: &self.permissions,
             needs: &self.needs,
-            vpol,
+            vpol: policies.frozen,
+            of_now: policies.of_now.zip(self.of_now.map(|now| now.started)),
+            circumstances: self.circumstances,
             exhausted: self.exhausted.as_ref(),
             leaks: self.leaks.as_deref(),
             request: &Text::new(request, self.source.clone()),

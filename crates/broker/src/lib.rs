@@ -88,6 +88,7 @@ mod returned;
 mod schema;
 pub mod secrets;
 mod tool;
+mod validation;
 
 pub use asked::{Asked, Asking};
 pub use broker::{Asker, Broker, Moment};
@@ -103,3 +104,4 @@ pub use tool::{
     Author, Category, Cost, DataClass, ExecutionMode, Handler, HandlerType, Level, Reach, ToolSpec,
     ValidationMode,
 };
+pub use validation::{OfNow, Policies, Validation};

@@ -8,7 +8,6 @@ use domain::change::Change;
 use domain::id::GrantId;
 use domain::source::Text;
 use domain::{Digest, Tier, Time};
-use policy::vpol::Vpol;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -17,6 +16,7 @@ use crate::grant::Terms;
 use crate::kept::MadeFrom;
 use crate::looked::Looked;
 use crate::tool::{Reach, ToolSpec};
+use crate::validation::Policies;
 
 /// All that decides about a call, as data. Nothing in it is shortened or made pretty; whoever shows it escapes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,7 +99,7 @@ impl Question {
         facts: &MadeFrom,
         decision: &Decision,
         tool: &ToolSpec,
-        vpol: Option<&Vpol>,
+        policies: Policies<'_>,
         request: &Text,
         looked: Option<&Looked>,
     ) -> Self {
@@ -122,7 +122,7 @@ impl Question {
             undo: looked.is_some_and(Looked::can_be_undone),
             wanted: String::new(),
             typed: unexplained.filter(|_| leaves).map(Typed::of),
-            offer: offer(facts, tool, vpol, request, &sinks),
+            offer: offer(facts, tool, policies, request, &sinks),
             decision: Digest::ZERO,
             sinks,
             call,
@@ -227,7 +227,7 @@ fn shown(value: &Value) -> String {
 fn offer(
     facts: &MadeFrom,
     tool: &ToolSpec,
-    vpol: Option<&Vpol>,
+    policies: Policies<'_>,
     request: &Text,
     sinks: &[Sink],
 ) -> Option<Terms> {
@@ -252,7 +252,7 @@ fn offer(
         reason: String::new(),
     };
     let granted = facts.granted(GrantId::from_bits(0), terms.clone());
-    let answers = granted.decide(Some(tool), vpol, &request.text).answer == Answer::Execute;
+    let answers = granted.decide(Some(tool), policies, &request.text).answer == Answer::Execute;
     (answers && !wild).then_some(terms)
 }
 

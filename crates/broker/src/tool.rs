@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
+pub use domain::DataClass;
 use domain::call::{Call, Failure, ToolId};
 use domain::{Digest, Tier, Trust, canonical};
 use serde::{Deserialize, Serialize};
@@ -70,15 +71,6 @@ words! {
     Intercept = "intercept",
     /// The owner is asked each time.
     Strict = "strict",
-}
-
-words! {
-    /// What kind of data it handles: a principal's data level says which of these they reach.
-    DataClass:
-    Logistics = "logistics",
-    Clinical = "clinical",
-    Finance = "finance",
-    Pii = "pii",
 }
 
 words! {

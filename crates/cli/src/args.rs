@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use authority::{Acl, Approvals, Grants, Tools};
+pub(crate) use authority::{Acl, Approvals, Grants, Tools, Vpol};
 pub(crate) use people::{Changes as PersonChanges, People};
 
 #[derive(Debug, Parser)]
@@ -124,6 +124,9 @@ pub(crate) enum Command {
         after_help = "Example:\n  regent people add Lea --relationship partner --link demo:lea\n  regent people list"
     )]
     People(People),
+    /// Validation policies: how calls are looked at, by whom a chain is for
+    #[command(subcommand, after_help = "Example:\n  regent vpol show unattended")]
+    Vpol(Vpol),
     /// Stop everything now: no call starts, what runs is stopped; until `resume-all`
     #[command(after_help = "Example:\n  regent halt")]
     Halt,
@@ -240,7 +243,7 @@ impl Command {
     pub(crate) fn needs_no_house(&self) -> bool {
         match self {
             Self::Explain { what } => runtime::Code::parse(what).is_some(),
-            Self::Completions { .. } | Self::Authorize | Self::Acl(_) => true,
+            Self::Completions { .. } | Self::Authorize | Self::Acl(_) | Self::Vpol(_) => true,
             _ => false,
         }
     }
@@ -255,6 +258,7 @@ impl Command {
                 | Self::Completions { .. }
                 | Self::Authorize
                 | Self::Acl(_)
+                | Self::Vpol(_)
         )
     }
 }

@@ -11,12 +11,14 @@
 
 pub mod approval;
 pub mod ask;
+pub mod budget;
 pub mod by;
 pub mod call;
 pub mod canonical;
 pub mod change;
 pub mod constitution;
 pub mod criterion;
+pub mod data;
 pub mod digest;
 pub mod event;
 pub mod glob;
@@ -34,6 +36,7 @@ pub mod trust;
 pub mod unseen;
 
 pub use by::By;
+pub use data::DataClass;
 pub use digest::Digest;
 pub use id::{Id, IdSource};
 pub use source::{Source, Text};

@@ -50,6 +50,12 @@ impl Time {
         })
     }
 
+    /// What clock and calendar show in the given zone.
+    #[must_use]
+    pub fn local(self, zone: &jiff::tz::TimeZone) -> jiff::civil::DateTime {
+        self.stamp().to_zoned(zone.clone()).datetime()
+    }
+
     /// `14:21:07`, in the given zone.
     #[must_use]
     pub fn clock_time(self, zone: &jiff::tz::TimeZone) -> String {

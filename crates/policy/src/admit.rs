@@ -41,6 +41,9 @@ pub struct Admission {
     pub pairing: Option<Pairing>,
     /// The authority that is frozen for the chain.
     pub vpol: String,
+    /// What that was picked from, as a body of its own; nothing where it was not picked from a set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picked: Option<Digest>,
     /// What it was decided from.
     pub facts: Facts,
     pub reasons: Vec<Why>,

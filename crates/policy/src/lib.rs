@@ -6,7 +6,7 @@
 //! INVARIANT (trust-from-outside): no function here takes the text of a message. Nothing in a message can
 //! raise its own trust.
 //!
-//! Start reading at [`admit::admit`], and for policies at [`acl`].
+//! Start reading at [`admit::admit`], for policies at [`acl`], for what validates calls at [`vpol`].
 
 /// The number of the deciding code of this crate. A test (`the_deciding_code_is_what_its_number_says`) fails when that
 /// code changes; raise the number if it can decide anything differently.
@@ -18,3 +18,4 @@ pub mod constitution;
 pub mod knock;
 pub mod tier;
 pub mod vpol;
+pub mod yaml;

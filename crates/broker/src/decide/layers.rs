@@ -5,7 +5,7 @@ use domain::id::GrantId;
 use domain::{Tier, Trust};
 use policy::acl::{self, WhyNot};
 use policy::tier::{Caller, Verdict};
-use policy::vpol::Mode;
+use policy::vpol::{self, Circumstances, Vpol};
 use serde_json::Value;
 
 use super::{Answer, DataLevel, Facts, Layer, matches, own_words};
@@ -187,21 +187,24 @@ fn tier(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
     spoken(policy::tier::tier(caller(facts), tier), format!("{tier} asks nobody"), tier, facts.trust)
 }
 
-/// The chain's policy, the tool's own mode, and what may still be used up.
+/// The chain's policy as it was frozen and as it would be now, the tool's own mode, and what may still be used up.
 fn vpol(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
     let Some(vpol) = facts.vpol else {
         return deny("the chain names no validation policy that is known", "ask the owner");
     };
     if let Some(exhausted) = facts.exhausted {
-        let instead = format!("the owner can raise it: `{}` in the settings", exhausted.setting());
-        return deny(exhausted.to_string(), instead);
+        return deny(exhausted.to_string(), exhausted.remedy());
     }
-    let tier = facts.tier(tool);
-    let of_chain = match (vpol.reviews(tier), vpol.mode) {
-        (false, _) => yes(format!("{} ({}) lets it pass", vpol.name, vpol.mode.name())),
-        (true, Mode::Strict) => review(format!("{} wants the owner asked above {}", vpol.name, vpol.up_to)),
-        (true, _) => review_unless_granted(format!("{} intercepts above {}", vpol.name, vpol.up_to), tier),
+    let frozen = judged(vpol, facts.circumstances, facts, tool);
+    let of_chain = match facts.of_now {
+        None => frozen,
+        Some((now, started)) => {
+            let said = judged(now, Circumstances { started, ..facts.circumstances }, facts, tool);
+            let reason = format!("{}, as the policies are now", said.reason);
+            stricter(frozen, Said { reason, ..said })
+        }
     };
+    let tier = facts.tier(tool);
     let of_tool = match tool.validation_mode {
         ValidationMode::Monitor => return of_chain,
         ValidationMode::Intercept => {
@@ -210,6 +213,26 @@ fn vpol(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
         ValidationMode::Strict => review("the tool's own mode is strict: the owner is asked each time"),
     };
     stricter(of_chain, of_tool)
+}
+
+fn judged(policy: &Vpol, circumstances: Circumstances, facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+    let tier = facts.tier(tool);
+    let word = policy.judge(&vpol::Asked {
+        tool: tool.id.as_str(),
+        tier,
+        data_class: tool.data_class,
+        hands_back: tool.reach == Reach::Origin,
+        is_owner: facts.principal.is_owner(),
+        roles: facts.roles,
+        circumstances,
+    });
+    let reason = word.reason(policy);
+    match word.answer() {
+        vpol::Answer::Execute => yes(reason),
+        vpol::Answer::Intercept => review_unless_granted(reason, tier),
+        vpol::Answer::Ask => review(reason),
+        vpol::Answer::Deny => deny(reason, word.instead().unwrap_or_default()),
+    }
 }
 
 /// Of two that say the same, the one that is harder to answer in a person's place.

@@ -22,7 +22,7 @@ use domain::source::Text;
 use domain::{Digest, Tier, Trust};
 use policy::acl::Permissions;
 pub use policy::acl::{Credentials, DataLevel};
-use policy::vpol::Vpol;
+use policy::vpol::{Circumstances, Vpol};
 use serde::{Deserialize, Serialize};
 
 use crate::access::Switch;
@@ -160,7 +160,12 @@ pub struct Facts<'a> {
     pub permissions: &'a Permissions,
     /// Secrets that it names.
     pub needs: &'a [String],
+    /// Frozen for the chain; nothing if nobody knows it.
     pub vpol: Option<&'a Vpol>,
+    /// What such a chain would come under now, where that is another policy, and what was started in the window of its rate.
+    pub of_now: Option<(&'a Vpol, u32)>,
+    /// What the rules of a policy ask about.
+    pub circumstances: Circumstances,
     /// A budget that has not enough left for it.
     pub exhausted: Option<&'a Exhausted>,
     /// A secret whose value stands in the arguments.

@@ -18,6 +18,7 @@ use domain::source::{Source, Text};
 use domain::{Clock, Digest, Tags, Time, Trust};
 use ledger::records::{Salt, SaltBytes};
 use policy::acl::{Credentials, Permissions};
+use policy::vpol::Vpol;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -28,6 +29,7 @@ use crate::budget::{Accounts, Limits, Standing};
 use crate::decide::{Answer, DataLevel, Layer, Word, own_words};
 use crate::registry::Registry;
 use crate::secrets::Secrets;
+use crate::validation::Validation;
 use offered::{Never, Offered};
 use speaker::Speaker;
 
@@ -169,7 +171,7 @@ impl Episode {
                         request: &request,
                         salt: &stage.salt,
                     };
-                    stage.ask(call, &asker)
+                    stage.ask(call, &asker, &self.principal.vpol())
                 }
             };
             let approved = said.answer == Answer::Review && step.human == Human::Approve;
@@ -249,9 +251,9 @@ impl Stage {
         self.names.get(name).or_else(|| by_alias().map(|(_, id)| id))
     }
 
-    fn ask(&self, call: Call, asker: &Asker<'_>) -> Said {
+    fn ask(&self, call: Call, asker: &Asker<'_>, vpol: &Vpol) -> Said {
         let (switches, limits, standing) = (Switches::default(), Limits::default(), Standing::default());
-        let moment = Moment::plain(&switches, &limits, &self.accounts, &standing);
+        let moment = Moment::plain(&switches, &limits, &self.accounts, &standing, Validation::frozen(vpol));
         match self.broker.authorize(call, asker, &moment) {
             Ok(ruled) => {
                 let decision = ruled.decision();

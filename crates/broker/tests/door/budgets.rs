@@ -35,7 +35,8 @@ fn what_a_call_has_to_hold() {
     let held = |unit: Unit, amount: u64, limit: u64| {
         format!(r#"[{{"account":"task:t","amount":{amount},"limit":{limit},"unit":"{}"}}]"#, unit.name())
     };
-    let exhausted = |unit, limit, used| Err(Exhausted { scope: Scope::Task, unit, limit, used });
+    let exhausted =
+        |unit, limit, used| Err(Exhausted { scope: Scope::Task, unit, limit, used, policy: None });
     let nothing = || Ok((None, None));
     let at_most = |millis| Some(Duration::from_millis(millis));
     let table = [
@@ -77,7 +78,10 @@ fn the_shortest_of_several_times_counts_and_every_budget_has_to_have_enough() {
     assert_eq!(Reservation::read(held.kept().as_deref()), held, "it is read as it was kept");
     let all = [(Scope::Task, Unit::Calls, 5), (Scope::Principal, Unit::Money, 99)];
     let none = Standing::default().reserve(&limits(&all), &accounts(), &tool, 0).unwrap_err();
-    assert_eq!(none, Exhausted { scope: Scope::Principal, unit: Unit::Money, limit: 99, used: 0 });
+    assert_eq!(
+        none,
+        Exhausted { scope: Scope::Principal, unit: Unit::Money, limit: 99, used: 0, policy: None }
+    );
     assert_eq!(none.setting(), "budget.principal.money");
 }
 

@@ -9,7 +9,7 @@ use broker::budget::{Accounts, Limits, Standing};
 use broker::secrets::Secrets;
 use broker::{
     Artifact, Asker, Authorized, Broker, Context, DataLevel, Finished, Handler, Looked, Moment, Pending,
-    Prepared, Registry, Returned, Ruled, ToolSpec, Used,
+    Prepared, Registry, Returned, Ruled, ToolSpec, Used, Validation,
 };
 use domain::call::{Call, Chooser, Failure, Outcome};
 use domain::change::{self, Change, Content};
@@ -188,8 +188,9 @@ impl World {
             request: &request,
             salt: &salt,
         };
-        let (switches, accounts) = (Switches::default(), accounts());
-        let moment = Moment::plain(&switches, &self.limits, &accounts, &self.standing);
+        let (switches, accounts, vpol) = (Switches::default(), accounts(), Vpol::DEFAULT_OWNER);
+        let moment =
+            Moment::plain(&switches, &self.limits, &accounts, &self.standing, Validation::frozen(&vpol));
         self.broker.authorize(call, &asker, &moment).unwrap()
     }
 

@@ -27,6 +27,41 @@ pub(crate) enum Acl {
 }
 
 #[derive(Debug, Subcommand)]
+pub(crate) enum Vpol {
+    /// Every validation policy, in the order in which they are heard
+    #[command(after_help = "Example:\n  regent vpol list")]
+    List {
+        /// The policies, in YAML; those that count, if none is named
+        #[arg(long, value_name = "FILE")]
+        policies: Vec<PathBuf>,
+    },
+    /// One of them, as a file would say it
+    #[command(after_help = "Example:\n  regent vpol show unattended")]
+    Show {
+        name: String,
+        /// The policies, in YAML; those that count, if none is named
+        #[arg(long, value_name = "FILE")]
+        policies: Vec<PathBuf>,
+    },
+    /// Say everything that is wrong with these files, or that nothing is
+    #[command(after_help = "Example:\n  regent vpol validate careful.yaml\n\nAll fields: docs/access.md")]
+    Validate {
+        /// The policies, in YAML
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Which policy a chain would come under, and what it would say to a call: cases in, answers out
+    #[command(
+        after_help = "Example:\n  echo '{\"principal\":{\"is_owner\":true},\"attended\":false,\"call\":{\"tool\":\"delete_file\",\"tier\":\"write_destructive\"}}' | regent vpol test\n\nEach line is answered with {\"policy\",\"id\",\"mode\",\"up_to\",\"reason\",\"call\":{\"answer\",\"reason\",\"instead\"}}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"
+    )]
+    Test {
+        /// The policies, in YAML; those that count, if none is named
+        #[arg(long, value_name = "FILE")]
+        policies: Vec<PathBuf>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 pub(crate) enum Tools {
     /// Every tool, with its tier, its level and whether it is on
     #[command(after_help = "Example:\n  regent tools list")]

@@ -13,11 +13,13 @@ mod keeping;
 mod knocks;
 mod lines;
 mod people;
+mod policies;
 mod prompt;
 mod run;
 mod tasks;
 mod tools;
 mod undo;
+mod vpol;
 
 use std::io;
 
@@ -72,6 +74,7 @@ pub(crate) async fn dispatch(
         Command::Authorize => authorize::authorize(screen).await,
         Command::Acl(command) => acl::acl(screen, command).await,
         Command::People(command) => people::people(app, screen, command).await,
+        Command::Vpol(command) => vpol::vpol(app, screen, command).await,
         Command::Halt => tools::halt(app, screen).await,
         Command::ResumeAll => tools::resume_all(app, screen).await,
         Command::Tasks(command) => tasks::tasks(app, screen, command).await,

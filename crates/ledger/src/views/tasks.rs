@@ -82,6 +82,19 @@ impl Ledger {
         self.select(Select::by("task_id", &task).ascending("timestamp")).await
     }
 
+    /// Calls of all chains under a validation policy of this name, whatever it said, since a moment.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn calls_under(&self, policy: &str, since: domain::Time) -> Result<Vec<ToolCall>, StoreError> {
+        let policies: Vec<Vpol> = self.select(Select::by("name", &policy.to_owned())).await?;
+        if policies.is_empty() {
+            return Ok(Vec::new());
+        }
+        let under = Select::any_of("vpol_id", policies.iter().map(|policy| &policy.vpol_id));
+        self.select(under.filter("timestamp", Op::Ge, &since).ascending("timestamp")).await
+    }
+
     /// # Errors
     /// If the database cannot be read.
     pub async fn call(&self, id: CallId) -> Result<Option<ToolCall>, StoreError> {

@@ -1,10 +1,12 @@
 //! What a policy is asked about: who speaks, where, and when. All of it is given, and none of it is the text of a message.
 
+use std::fmt;
+
 use domain::event::ContainerKind;
 use jiff::civil::{DateTime, Weekday};
 use serde::{Deserialize, Serialize};
 
-use super::when::{DAY, WEEK};
+use super::when::{DAY, DAYS, WEEK};
 
 /// What is not known stays empty, and matches no policy that asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,6 +133,14 @@ impl Moment {
     #[must_use]
     pub const fn minute_of_week(self) -> u16 {
         self.0
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (day, minute) = (self.0 / DAY, self.0 % DAY);
+        let day = DAYS.get(usize::from(day)).copied().unwrap_or_default();
+        write!(f, "{day} {:02}:{:02}", minute / 60, minute % 60)
     }
 }
 

@@ -159,7 +159,7 @@ impl Policy {
 }
 
 impl Whom {
-    fn is(&self, who: &Who) -> bool {
+    pub(crate) fn is(&self, who: &Who) -> bool {
         let mark = |asked: &Option<Mark>, had: &Option<Mark>| match (asked, had) {
             (None, _) => true,
             (Some(asked), Some(had)) => asked.covers(had),

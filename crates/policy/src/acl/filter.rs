@@ -88,7 +88,7 @@ pub fn case(line: &Value) -> Result<Case, NotACase> {
     })
 }
 
-fn who(principal: &Map<String, Value>) -> Result<Who, NotACase> {
+pub(crate) fn who(principal: &Map<String, Value>) -> Result<Who, NotACase> {
     Ok(Who {
         is_owner: flag(principal, "is_owner")?,
         relationship: text(principal, "relationship")?,
@@ -120,7 +120,7 @@ fn scene(event: &Map<String, Value>) -> Result<Scene, NotACase> {
     })
 }
 
-fn text(of: &Map<String, Value>, field: &'static str) -> Result<Option<String>, NotACase> {
+pub(crate) fn text(of: &Map<String, Value>, field: &'static str) -> Result<Option<String>, NotACase> {
     match of.get(field) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -128,7 +128,7 @@ fn text(of: &Map<String, Value>, field: &'static str) -> Result<Option<String>, 
     }
 }
 
-fn texts(of: &Map<String, Value>, field: &'static str) -> Result<Vec<String>, NotACase> {
+pub(crate) fn texts(of: &Map<String, Value>, field: &'static str) -> Result<Vec<String>, NotACase> {
     let wrong = || NotACase::NotA { field, wanted: "list of texts" };
     match of.get(field) {
         None | Some(Value::Null) => Ok(Vec::new()),
@@ -139,7 +139,7 @@ fn texts(of: &Map<String, Value>, field: &'static str) -> Result<Vec<String>, No
     }
 }
 
-fn flag(of: &Map<String, Value>, field: &'static str) -> Result<Option<bool>, NotACase> {
+pub(crate) fn flag(of: &Map<String, Value>, field: &'static str) -> Result<Option<bool>, NotACase> {
     match of.get(field) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Bool(flag)) => Ok(Some(*flag)),

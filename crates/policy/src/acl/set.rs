@@ -65,8 +65,7 @@ pub enum NotASet {
     NoEffect(String),
 }
 
-/// The highest priority.
-pub const TOP: u8 = 100;
+pub use crate::yaml::limits::TOP;
 
 impl PolicySet {
     /// # Errors

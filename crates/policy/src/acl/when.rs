@@ -7,14 +7,19 @@
 //! - window: `23:00-08:00`, from its first minute on, up to but without its last. One that ends before it begins goes over
 //!   midnight and belongs to the day on which it began: `fri 23:00-08:00` ends on Saturday morning. `24:00` is an end.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
+
+use super::case::Moment;
 
 /// Minutes of a day.
 pub(super) const DAY: u16 = 24 * 60;
 /// Minutes of a week.
 pub(super) const WEEK: u16 = 7 * DAY;
 
-const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+pub(super) const DAYS: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 /// What people are told about.
 pub(super) const DAY_WORDS: [&str; 9] =
     ["weekdays", "weekends", "mon", "tue", "wed", "thu", "fri", "sat", "sun"];
@@ -62,6 +67,20 @@ impl When {
     #[must_use]
     pub fn holds(&self, minute_of_week: u16) -> bool {
         self.spans.iter().any(|&(from, to)| (from..to).contains(&minute_of_week))
+    }
+
+    /// When it begins to hold the next time, seen from a moment at which it does not.
+    #[must_use]
+    pub fn opens(&self, after: Moment) -> Option<Moment> {
+        let waits = |&(from, _): &Span| (from + WEEK - after.minute_of_week()) % WEEK;
+        let from = self.spans.iter().min_by_key(|span| waits(span)).map(|(from, _)| *from)?;
+        Moment::try_from(from).ok()
+    }
+}
+
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written.join(" or "))
     }
 }
 

@@ -15,7 +15,7 @@ use domain::principal::Principal;
 use domain::source::{Source, Text};
 use domain::{Tier, Trust};
 use policy::acl::Permissions;
-use policy::vpol::Vpol;
+use policy::vpol::{Circumstances, Vpol};
 
 use crate::world::{Note, TOOLS, World, accounts, registered, registry};
 
@@ -98,6 +98,8 @@ fn layers(world: &World) -> Vec<Duration> {
             permissions: if n % 3 == 0 { &restricted } else { &world.permissions },
             needs: &[],
             vpol: vpols.get(pick(3)),
+            of_now: None,
+            circumstances: Circumstances::default(),
             exhausted: None,
             leaks: None,
             request: &request,
@@ -143,7 +145,9 @@ fn facts_of<'a>(
         labels: asker.labels,
         permissions: asker.permissions,
         needs: &[],
-        vpol: Some(&Vpol::DEFAULT_OWNER),
+        vpol: Some(&crate::world::POLICY),
+        of_now: None,
+        circumstances: Circumstances::default(),
         exhausted: None,
         leaks: None,
         request: &world.request,

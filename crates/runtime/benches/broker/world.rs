@@ -10,7 +10,7 @@ use broker::budget::{Accounts, Limits, Scope, Standing, Unit};
 use broker::secrets::Secrets;
 use broker::{
     Asker, Authorized, Broker, Context, DataLevel, Handler, Level, Moment, Registration, Registry, Returned,
-    ToolSpec,
+    ToolSpec, Validation,
 };
 use domain::call::{Call, Chooser, ToolId};
 use domain::id::{CallId, EntityId, OriginId, ReasonId, TaskId};
@@ -28,6 +28,8 @@ use serde_json::{Value, json};
 
 pub(crate) const TOOLS: usize = 200;
 /// The tool that does nothing, as one of ours would: typed arguments, a record with a schema.
+pub(crate) static POLICY: Vpol = Vpol::DEFAULT_OWNER;
+
 pub(crate) const NOTE: &str = "note";
 
 pub(crate) struct Now;
@@ -183,7 +185,7 @@ impl World {
     }
 
     pub(crate) fn moment<'a>(&'a self, accounts: &'a Accounts, standing: &'a Standing) -> Moment<'a> {
-        Moment::plain(&self.switches, &self.limits, accounts, standing)
+        Moment::plain(&self.switches, &self.limits, accounts, standing, Validation::frozen(&POLICY))
     }
 
     /// The n-th call of a task, with arguments of its own.

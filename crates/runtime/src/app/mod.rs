@@ -21,6 +21,7 @@ mod run;
 mod tasks;
 mod tools;
 mod undo;
+mod vpols;
 mod why;
 
 use std::sync::Arc;

@@ -107,14 +107,30 @@ impl App {
 
     async fn called(&self, row: ToolCall) -> Result<Called, Problem> {
         let (decided, _): (Kept<Decided>, _) = self.body(&row.decision).await?;
-        let (mut tool, mut request) = (Kept::Gone, Kept::Gone);
+        let (mut tool, mut request, mut of_now) = (Kept::Gone, Kept::Gone, None);
         if let Some(made_from) = made_from(&decided) {
             if let Some(digest) = &made_from.tool {
                 (tool, _) = self.body(digest).await?;
             }
             (request, _) = self.text(&made_from.request).await?;
+            if let Some(now) = &made_from.of_now {
+                of_now = Some(self.body(&now.rules).await?.0);
+            }
         }
-        Ok(Called { row, decided, tool, request })
+        Ok(Called { row, decided, tool, request, of_now })
+    }
+
+    async fn picked(
+        &self,
+        admitted: &Admitted,
+    ) -> Result<Option<(Kept<pick::Kept>, Kept<VpolSet>)>, Problem> {
+        let Some(digest) = &admitted.decision.picked else { return Ok(None) };
+        let (kept, _): (Kept<pick::Kept>, _) = self.body(digest).await?;
+        let set = match &kept {
+            Kept::There(kept) => self.body(&kept.set).await?.0,
+            Kept::Gone | Kept::Changed | Kept::Unreadable(_) => Kept::Gone,
+        };
+        Ok(Some((kept, set)))
     }
 
     async fn policies(&self, ids: &[VpolId]) -> Result<Vec<Policy>, Problem> {

@@ -200,8 +200,9 @@ impl App {
             request: Text::new(request.text.clone(), source(&admission)),
             workspace: request.workspace.to_string_lossy().into_owned(),
         };
+        let vpol = admission.picked.as_ref().map(|picked| picked.vpol.clone());
         let moment = Moment { app: self, errand: &errand, then: admission.permissions };
-        let setting = self.setting(&moment).await?;
+        let setting = self.setting(&moment, vpol).await?;
         Driver::open(setting, opening, batch)?.drive().await
     }
 
@@ -230,7 +231,8 @@ impl App {
                 .remedy("regent audit verify"));
         }
         let moment = Moment { app: self, errand: &errand, then: self.permitted(event).await? };
-        let setting = self.setting(&moment).await?;
+        let frozen = pipeline::kept(&desk.ledger, task.opening().tags.vpol).await?;
+        let setting = self.setting(&moment, frozen).await?;
         task.narrow(setting.basis.trust, &setting.basis.tools);
         Driver::take_over(setting, task).await?.drive().await
     }
@@ -266,13 +268,18 @@ impl App {
             .remedy(format!("regent why {short}")))
     }
 
-    async fn setting<'a>(&'a self, moment: &'a Moment<'a>) -> Result<Setting<'a>, Problem> {
+    async fn setting<'a>(
+        &'a self,
+        moment: &'a Moment<'a>,
+        frozen: Option<Vpol>,
+    ) -> Result<Setting<'a>, Problem> {
         let Errand { desk, event, cast, held, request } = moment.errand;
         let silent = || Problem::new(Code::INTERNAL, "nobody is there to answer");
         Ok(Setting {
             desk: (*desk).clone(),
             ground: moment,
             basis: moment.basis().await?,
+            frozen,
             stop: self.stop.clone(),
             watch: Arc::clone(&request.watch),
             patience: request.patience.clone(),
@@ -366,7 +373,9 @@ impl Ground for Moment<'_> {
         let authority = app.authority(&desk.ledger, &request.workspace, surface).await?;
         let provider = app.provider(event, &request.text, &authority.registry);
         let rights = Rights::of(&admission).within(then);
-        Ok(Basis { provider, authority, trust: admission.trust, tools: admission.tools, rights })
+        let Admission { trust, tools, picked, .. } = admission;
+        let vpol = picked.map_or_else(Vpol::strictest, |picked| picked.vpol);
+        Ok(Basis { provider, authority, trust, tools, rights, vpol })
     }
 }
 

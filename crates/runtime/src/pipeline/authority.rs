@@ -5,7 +5,7 @@ use std::sync::Arc;
 use broker::budget::{Accounts, Limits, Scope, Standing};
 use broker::grant::Granted;
 use broker::secrets::Secrets;
-use broker::{Asker, Broker, Looked, Moment, Registry, Ruled};
+use broker::{Asker, Broker, Looked, Moment, Policies, Registry, Ruled, Validation};
 use domain::Time;
 use domain::call::Call;
 use domain::canonical::NotCanonical;
@@ -61,6 +61,7 @@ pub(crate) struct Brought<'a> {
     pub(crate) rights: &'a Rights,
     pub(crate) accounts: &'a Accounts,
     pub(crate) standing: &'a Standing,
+    pub(crate) validation: Validation<'a>,
     pub(crate) looked: Option<&'a Looked>,
     pub(crate) leave: Option<&'a Approval>,
     pub(crate) grants: &'a [Granted],
@@ -89,8 +90,9 @@ impl Authority {
         &self,
         ledger: &Ledger,
         accounts: &Accounts,
+        policies: Policies<'_>,
     ) -> Result<Standing, StoreError> {
-        if self.limits.is_empty() {
+        if self.limits.is_empty() && !policies.are_budgeted() {
             return Ok(Standing::default());
         }
         let names: Vec<String> = Scope::ALL.iter().map(|scope| accounts.name(*scope)).collect();
@@ -124,7 +126,13 @@ impl Authority {
                 grants: brought.grants,
                 looked: brought.looked,
                 leave: brought.leave,
-                ..Moment::plain(&switches, &self.limits, brought.accounts, brought.standing)
+                ..Moment::plain(
+                    &switches,
+                    &self.limits,
+                    brought.accounts,
+                    brought.standing,
+                    brought.validation,
+                )
             },
         )
     }

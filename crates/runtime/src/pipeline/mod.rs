@@ -17,6 +17,7 @@ mod journal;
 pub(crate) mod knock;
 pub(crate) mod linking;
 mod people;
+mod validation;
 
 pub use deliver::Surface;
 pub use drive::Watch;
@@ -31,6 +32,7 @@ pub(crate) use journal::{fold, load, projection, queued, step_of};
 pub(crate) use ledger::chain::Trail;
 pub use linking::Surety;
 pub(crate) use people::{Person, agent, owner, sender};
+pub(crate) use validation::{body, chain, kept};
 
 use std::sync::Arc;
 

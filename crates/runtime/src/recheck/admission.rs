@@ -77,6 +77,16 @@ fn admission(chain: &Chain, judged: &Judged, decided: Option<&Entry>) -> Vec<Lin
     look.end()
 }
 
+/// The validation policy that comes out of what it was picked from.
+fn picked_again(look: &mut Look, rules: Rules, chain: &Chain, frozen: VpolId) -> Option<Vpol> {
+    let (kept, set) = chain.picked.as_ref()?;
+    let kept = look.personal("pick", kept)?;
+    let Picked { vpol, why } = look.public("policies", set)?.pick(&kept.chain);
+    look.compare_by(rules, "why it was picked", &kept.why, &why);
+    look.compare_by(rules, "policy that was picked", frozen, vpol.id());
+    Some(vpol)
+}
+
 fn compare(look: &mut Look, rules: Rules, then: &Admission, now: &Admission) {
     let whole = |admission: &Admission| {
         format!("{}: {}, trust {}", admission.effect.name(), admission.principal, admission.trust)
@@ -127,7 +137,7 @@ pub(super) fn policy(policy: &Policy) -> Vec<Line> {
         Some(row) => {
             look.compare("id", policy.id, VpolId::from_digest(row.rules));
             if let Some(rules) = look.public("rules", &policy.rules) {
-                look.compare("rules", row.rules, Digest::of(&rules.rules()));
+                look.compare("rules", row.rules, Digest::of(&rules.bytes()));
                 look.compare("name, in its row", &rules.name, &row.name);
                 look.compare("mode, in its row", rules.mode.name(), &row.enforcement_mode);
             }

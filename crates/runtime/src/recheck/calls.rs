@@ -1,6 +1,6 @@
 //! The calls: what authority said about each, from what, and what the journal and the audit say of it.
 
-use broker::{Answer, Decided, Decision, MadeFrom};
+use broker::{Answer, Decided, Decision, MadeFrom, Policies};
 use domain::canonical;
 use domain::id::CallId;
 use engine::task::Ruling;
@@ -95,7 +95,14 @@ fn made_again(chain: &Chain, called: &Called, decided: &Decided, look: &mut Look
     {
         look.compare("fingerprint", then, now);
     }
-    let now = made_from.decide(tool, vpol, request);
+    let of_now = match &called.of_now {
+        None => None,
+        Some(kept) => match look.public("policy of that moment", kept) {
+            Some(vpol) => Some(vpol),
+            None => return,
+        },
+    };
+    let now = made_from.decide(tool, Policies { frozen: vpol, of_now }, request);
     let then = &decided.decision;
     look.compare_by(rules, "decision", answer(then), answer(&now));
     look.compare_by(rules, "words", json(&then.words), json(&now.words));

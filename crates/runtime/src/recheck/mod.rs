@@ -18,7 +18,7 @@ use engine::task::Step;
 use ledger::records::{Access, AgentTask, Event, Origin, Reason, Salt, TaskStep, ToolCall};
 use policy::acl::PolicySet;
 use policy::admit::Admitted;
-use policy::vpol::Vpol;
+use policy::vpol::{Vpol, VpolSet, pick};
 use serde::Serialize;
 
 /// A body that a row names, as it was found.
@@ -78,6 +78,8 @@ pub(crate) struct Called {
     pub(crate) decided: Kept<Decided>,
     pub(crate) tool: Kept<ToolSpec>,
     pub(crate) request: Kept<String>,
+    /// The policy of that moment, where it was another than the chain's.
+    pub(crate) of_now: Option<Kept<Vpol>>,
 }
 
 /// What came of making everything in a chain again.

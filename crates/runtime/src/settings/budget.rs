@@ -23,54 +23,16 @@ pub(super) fn amount(name: &str, value: &str) -> Result<Option<u64>, String> {
         return Ok(None);
     }
     let unit = Unit::ALL.into_iter().find(|unit| name.ends_with(&format!(".{}", unit.name())));
-    let amount = match unit {
-        Some(Unit::Money) => money(value),
-        Some(Unit::Time) => suffixed(value, &TIMES),
-        Some(Unit::BytesOut) => {
-            suffixed(value, &[("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("", 1)])
-        }
-        Some(Unit::Calls | Unit::Tokens) | None => whole(value),
-    };
-    let like = match unit {
-        Some(Unit::Money) => "an amount like `5` or `0.50`",
-        Some(Unit::Time) => "a time like `30s`, `10m` or `2h`",
-        Some(Unit::BytesOut) => "a size like `10MB`",
-        Some(Unit::Calls | Unit::Tokens) | None => "a whole number like `500`",
-    };
-    amount.map(Some).ok_or_else(|| format!("`{value}` is none; write {like}, or `unlimited`"))
+    let unit = unit.unwrap_or(Unit::Calls);
+    let none = || format!("`{value}` is none; write {}, or `unlimited`", unit.like());
+    unit.amount(value).map(Some).ok_or_else(none)
 }
 
 /// A time as people write it, up to 30 days, and more than nothing.
 pub(super) fn time(value: &str) -> Option<Duration> {
     const LONGEST: u64 = 30 * 24 * 3_600_000;
-    let millis = suffixed(value, &TIMES)?;
+    let millis = Unit::Time.amount(value)?;
     (1..=LONGEST).contains(&millis).then(|| Duration::from_millis(millis))
-}
-
-const TIMES: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
-
-fn whole(text: &str) -> Option<u64> {
-    let digits = !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
-    // What a database can count up to, with room to add.
-    text.parse().ok().filter(|number| digits && *number <= 1_000_000_000_000_000)
-}
-
-/// In millionths.
-fn money(text: &str) -> Option<u64> {
-    let text = text.strip_prefix('$').unwrap_or(text);
-    let (units, cents) = text.split_once('.').unwrap_or((text, "0"));
-    if !(1..=6).contains(&cents.len()) {
-        return None;
-    }
-    let millionths = whole(&format!("{cents:0<6}"))?;
-    whole(units)?.checked_mul(1_000_000)?.checked_add(millionths)
-}
-
-fn suffixed(text: &str, suffixes: &[(&str, u64)]) -> Option<u64> {
-    let (suffix, factor) = suffixes
-        .iter()
-        .find(|(suffix, _)| text.strip_suffix(suffix).is_some_and(|number| whole(number).is_some()))?;
-    whole(text.strip_suffix(suffix)?)?.checked_mul(*factor)
 }
 
 pub(super) fn limits(set: impl Iterator<Item = ((Scope, Unit), Option<u64>)>) -> Limits {

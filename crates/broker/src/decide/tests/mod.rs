@@ -11,7 +11,7 @@ use domain::source::{Source, Text};
 use domain::{Digest, Tags, Tier, Trust};
 use policy::acl::permissions::Said;
 use policy::acl::{Credentials, Permissions};
-use policy::vpol::Vpol;
+use policy::vpol::{Circumstances, Vpol};
 use serde_json::json;
 
 use super::{Answer, DataLevel, Decision, Facts, Layer, Leave, decide, matches};
@@ -38,6 +38,8 @@ struct World {
     permissions: Permissions,
     needs: Vec<String>,
     vpol: Option<Vpol>,
+    of_now: Option<(Vpol, u32)>,
+    circumstances: Circumstances,
     exhausted: Option<Exhausted>,
     leaks: Option<String>,
     request: Text,
@@ -97,6 +99,8 @@ impl World {
             permissions: everything(),
             needs: Vec::new(),
             vpol: Some(Vpol::DEFAULT_OWNER),
+            of_now: None,
+            circumstances: Circumstances::default(),
             exhausted: None,
             leaks: None,
             request: Text::new("how many files are in docs", Source::Owner),
@@ -127,6 +131,8 @@ impl World {
             permissions: &self.permissions,
             needs: &self.needs,
             vpol: self.vpol.as_ref(),
+            of_now: self.of_now.as_ref().map(|(vpol, started)| (vpol, *started)),
+            circumstances: self.circumstances,
             exhausted: self.exhausted.as_ref(),
             leaks: self.leaks.as_deref(),
             request: &self.request,

@@ -6,8 +6,9 @@ use domain::principal::Principal;
 use domain::source::Source;
 use domain::{Digest, Tier, Trust};
 use policy::acl::permissions::Bounds;
-use policy::acl::{Credentials, Permissions};
-use policy::vpol::{Mode, Vpol};
+use policy::acl::when::When;
+use policy::acl::{Credentials, Moment, Permissions};
+use policy::vpol::{Calls, Circumstances, Mode, Requirement, Rules, Vpol};
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
@@ -72,7 +73,7 @@ fn granted(world: &World, by_hand: bool, exact: bool) -> Granted {
 }
 
 fn exhausted() -> Exhausted {
-    Exhausted { scope: Scope::Task, unit: Unit::Calls, limit: 1, used: 1 }
+    Exhausted { scope: Scope::Task, unit: Unit::Calls, limit: 1, used: 1, policy: None }
 }
 
 fn args(dice: &mut Dice<'_>, text: &str) -> Value {
@@ -117,7 +118,18 @@ fn world(dice: &[u8], text: &str) -> World {
         w.needs = dice.mostly(&[Vec::new(), vec!["mail".into()], vec!["bank".into(), "mail".into()]]);
         w.permissions.data = dice.mostly(&DATA);
         let (mode, up_to) = (dice.mostly(&MODES), dice.pick(&Tier::ALL));
-        w.vpol = dice.mostly(&[Some(Vpol { mode, up_to, ..Vpol::DEFAULT_OWNER }), None]);
+        let vpol = Vpol { mode, up_to, rules: rules(dice), governs: governed(dice), ..Vpol::DEFAULT_OWNER };
+        w.vpol = dice.mostly(&[Some(vpol), None]);
+        let (mode, now) = (dice.pick(&MODES), rules(dice));
+        let now = Vpol { mode, up_to, rules: now, governs: governed(dice), ..Vpol::DEFAULT_OTHERS };
+        let started = u32::from(dice.pick(&[0_u8, 2]));
+        w.of_now = dice.mostly(&[None, Some((now, started))]);
+        w.circumstances = Circumstances {
+            local: Moment::try_from(dice.mostly(&[600, 9_000])).ok(),
+            started: u32::from(dice.mostly(&[0_u8, 1, 3])),
+            attended: dice.mostly(&[true, false]),
+            reversible: dice.mostly(&[true, false]),
+        };
         w.exhausted = dice.mostly(&[None, Some(exhausted())]);
         w.leaks = dice.mostly(&[None, Some("mail".into())]);
         w.tool = ToolSpec {
@@ -144,7 +156,7 @@ fn world(dice: &[u8], text: &str) -> World {
 
 /// Random facts, and bytes that choose how they are tightened.
 pub(super) fn worlds() -> impl Strategy<Value = World> {
-    (vec(any::<u8>(), 64), "[a-z@. ]{0,12}").prop_map(|(dice, text)| world(&dice, &text))
+    (vec(any::<u8>(), 96), "[a-z@. ]{0,12}").prop_map(|(dice, text)| world(&dice, &text))
 }
 
 fn stricter<T: PartialEq + Copy>(order: &[T], now: T, drawn: T) -> T {
@@ -154,7 +166,36 @@ fn stricter<T: PartialEq + Copy>(order: &[T], now: T, drawn: T) -> T {
 
 type Tighten = fn(&mut World, &mut Dice<'_>);
 
-const TIGHTENINGS: [(&str, Tighten); 33] = [
+/// The frozen policy and that of now, if they are there.
+fn policies(w: &mut World) -> impl Iterator<Item = &mut Vpol> {
+    w.vpol.as_mut().into_iter().chain(w.of_now.as_mut().map(|(vpol, _)| vpol))
+}
+
+fn rules(dice: &mut Dice<'_>) -> Rules {
+    let hours = dice.mostly(&[None, When::new(vec!["mon-wed".into()]).ok()]);
+    let requires = [
+        Vec::new(),
+        vec![Requirement::Attended],
+        vec![Requirement::Reversible, Requirement::Role("nurse".into())],
+        vec![Requirement::Approval],
+    ];
+    Rules {
+        rate: dice.mostly(&[None, "1/h".parse().ok(), "3/h".parse().ok()]),
+        hours,
+        requires: dice.mostly(&requires),
+        ..Rules::NONE
+    }
+}
+
+fn governed(dice: &mut Dice<'_>) -> Calls {
+    dice.mostly(&[
+        Calls::ALL,
+        Calls { tools: vec!["find_*".into()], ..Calls::ALL },
+        Calls { tools: vec!["write_*".into()], ..Calls::ALL },
+    ])
+}
+
+const TIGHTENINGS: [(&str, Tighten); 42] = [
     ("the switch is turned off", |w, dice| {
         w.switch = if w.switch == Switch::On { dice.pick(&SWITCHES) } else { w.switch }
     }),
@@ -190,6 +231,33 @@ const TIGHTENINGS: [(&str, Tighten); 33] = [
     ("a policy that leaves less alone", |w, dice| {
         if let Some(vpol) = &mut w.vpol {
             vpol.up_to = vpol.up_to.min(dice.pick(&Tier::ALL));
+        }
+    }),
+    ("a policy of now beside it", |w, dice| {
+        let (mode, up_to) = (dice.pick(&MODES), dice.pick(&Tier::ALL));
+        let now = Vpol { mode, up_to, rules: rules(dice), ..Vpol::DEFAULT_OTHERS };
+        w.of_now = w.of_now.take().or(Some((now, u32::from(dice.pick(&[0_u8, 2])))));
+    }),
+    ("a policy of now that is stricter", |w, dice| {
+        if let Some((vpol, _)) = &mut w.of_now {
+            vpol.mode = stricter(&MODES, vpol.mode, dice.pick(&MODES));
+        }
+    }),
+    ("policies that govern all", |w, _| policies(w).for_each(|vpol| vpol.governs = Calls::ALL)),
+    ("policies that require more", |w, dice| {
+        let more = rules(dice).requires;
+        policies(w).for_each(|vpol| vpol.rules.requires.extend(more.clone()));
+    }),
+    ("policies with a lower rate", |w, _| {
+        policies(w).for_each(|vpol| vpol.rules.rate = "1/h".parse().ok());
+    }),
+    ("nobody knows what time it is", |w, _| w.circumstances.local = None),
+    ("nobody sits at it any more", |w, _| w.circumstances.attended = false),
+    ("it cannot be taken back", |w, _| w.circumstances.reversible = false),
+    ("more was started", |w, _| {
+        w.circumstances.started += 2;
+        if let Some((_, started)) = &mut w.of_now {
+            *started += 2;
         }
     }),
     ("a stricter mode of the tool", |w, dice| {

@@ -4,14 +4,15 @@ use domain::call::Chooser;
 use domain::principal::Principal;
 use domain::source::Source;
 use domain::{Tier, Trust};
-use policy::acl::{Credentials, Permissions};
-use policy::vpol::Vpol;
+use policy::acl::when::When;
+use policy::acl::{Credentials, Moment, Permissions};
+use policy::vpol::{Requirement, Rules, Vpol};
 use serde_json::json;
 
 use super::{KNOWN, World, everything, said};
 use crate::access::Switch;
 use crate::budget::{Exhausted, Scope, Unit};
-use crate::decide::Answer::{Deny, Review};
+use crate::decide::Answer::{Deny, Execute, Review};
 use crate::decide::{Answer, DataLevel, Layer};
 use crate::tool::{DataClass, ExecutionMode, Level, Reach, ValidationMode};
 
@@ -207,13 +208,149 @@ fn policies_and_budgets() {
                     unit: Unit::Money,
                     limit: 2_500_000,
                     used: 2_400_000,
+                    policy: None,
                 })
             },
             Deny,
             Layer::Vpol,
             "the budget of this day is used up: $2.40 of $2.50",
         ),
+        (
+            |w| {
+                let policy = Some("careful".into());
+                w.exhausted =
+                    Some(Exhausted { scope: Scope::Task, unit: Unit::Calls, limit: 2, used: 2, policy })
+            },
+            Deny,
+            Layer::Vpol,
+            "the budget of this task is used up: 2 calls of 2 calls",
+        ),
     ]);
+}
+
+/// The rules of one policy, and nothing else that speaks.
+fn ruled(w: &mut World, rules: Rules) {
+    w.vpol = Some(Vpol { rules, ..Vpol::DEFAULT_OWNER });
+}
+
+fn requires(w: &mut World, what: Requirement) {
+    ruled(w, Rules { requires: vec![what], ..Rules::NONE });
+}
+
+/// Before nine on a Monday, where only Mondays from nine on are allowed.
+fn early(w: &mut World) {
+    let hours = When::new(vec!["mon 09:00-17:00".into()]).ok();
+    ruled(w, Rules { hours, ..Rules::NONE });
+    w.circumstances.local = Moment::try_from(8 * 60).ok();
+}
+
+fn twice_an_hour(w: &mut World, started: u32) {
+    ruled(w, Rules { rate: "2/h".parse().ok(), ..Rules::NONE });
+    w.circumstances.started = started;
+}
+
+#[test]
+fn rules_of_a_validation_policy() {
+    check(&[
+        (early, Deny, Layer::Vpol, "default-owner allows it only at these hours: mon 09:00-17:00"),
+        (
+            |w| {
+                early(w);
+                w.circumstances.local = None;
+            },
+            Deny,
+            Layer::Vpol,
+            "default-owner allows it only at these hours: mon 09:00-17:00",
+        ),
+        (
+            |w| {
+                early(w);
+                w.circumstances.local = Moment::try_from(9 * 60).ok();
+            },
+            Execute,
+            Layer::Registered,
+            "find_files is registered and switched on",
+        ),
+        (|w| twice_an_hour(w, 1), Execute, Layer::Registered, "find_files is registered and switched on"),
+        (|w| twice_an_hour(w, 2), Deny, Layer::Vpol, "default-owner allows 2/h, and that many were started"),
+        (
+            |w| requires(w, Requirement::Approval),
+            Review,
+            Layer::Vpol,
+            "default-owner wants the owner asked about every such call",
+        ),
+        (
+            |w| requires(w, Requirement::Attended),
+            Deny,
+            Layer::Vpol,
+            "default-owner wants somebody to sit at it, and nobody does",
+        ),
+        (
+            |w| {
+                requires(w, Requirement::Reversible);
+                w.tier = Tier::WriteSafe;
+            },
+            Deny,
+            Layer::Vpol,
+            "default-owner allows only what can be taken back",
+        ),
+        (
+            |w| {
+                requires(w, Requirement::Role("nurse".into()));
+                (w.principal, w.trust) = (KNOWN, Trust::Verified);
+            },
+            Deny,
+            Layer::Vpol,
+            "default-owner needs the role `nurse`",
+        ),
+        // What it does not govern it does not judge.
+        (
+            |w| {
+                requires(w, Requirement::Approval);
+                if let Some(vpol) = &mut w.vpol {
+                    vpol.governs.tools = vec!["write_*".into()];
+                }
+            },
+            Execute,
+            Layer::Registered,
+            "find_files is registered and switched on",
+        ),
+    ]);
+}
+
+/// Frozen is what nobody loosens while the chain runs; what the owner has tightened meanwhile counts at once.
+#[test]
+fn of_the_policy_then_and_the_policy_now_the_stricter_counts() {
+    let (loose, strict) = (|| Vpol::DEFAULT_OWNER, Vpol::strictest);
+    let table: [(Vpol, Option<Vpol>, _, _); 5] = [
+        (loose(), None, Execute, "default-owner (monitor) lets it pass"),
+        (loose(), Some(loose()), Execute, "default-owner (monitor) lets it pass"),
+        (strict(), Some(loose()), Review, "strictest wants the owner asked about every such call"),
+        (
+            loose(),
+            Some(strict()),
+            Review,
+            "strictest wants the owner asked about every such call, as the policies are now",
+        ),
+        (strict(), Some(strict()), Review, "strictest wants the owner asked about every such call"),
+    ];
+    for (then, now, answer, reason) in table {
+        let world = World::bend(|w| (w.vpol, w.of_now) = (Some(then), now.map(|now| (now, 0))));
+        let decision = world.decide();
+        let word = decision.words.iter().find(|word| word.layer == Layer::Vpol).unwrap();
+        assert_eq!((word.answer, word.reason.as_str()), (answer, reason));
+    }
+}
+
+#[test]
+fn whoever_is_over_a_budget_of_a_policy_is_told_which() {
+    let policy = Some("careful".to_owned());
+    let exhausted = Exhausted { scope: Scope::Task, unit: Unit::BytesOut, limit: 1, used: 1, policy };
+    let world = World::bend(|w| w.exhausted = Some(exhausted));
+    assert_eq!(
+        world.decide().instead(),
+        ["the owner can raise it: `budget.bytes_out` of the validation policy `careful`"]
+    );
 }
 
 #[test]

@@ -2,27 +2,15 @@
 
 use domain::Trust;
 
-use super::desk::{Desk, Fields, shown};
 use super::example::{self, Example};
 use super::matching::{self, owned};
-use super::mistake::{Noted, Place, Wrong};
-use super::nearest;
 use super::rights;
-use super::tree::Node;
 use crate::acl::case::Mark;
 use crate::acl::key::{Key, NotAKey, Variable};
-use crate::acl::limits::EXAMPLES;
 use crate::acl::policy::{Condition, Effect, Modifiers, Pairing, Policy, QueueMode, Rights, Session, Whom};
-use crate::acl::set::TOP;
+use crate::yaml::entry::{self, POLICY};
+use crate::yaml::{Desk, Fields, Node, Noted, Place, Read, Wrong, nearest};
 
-/// A policy, where its name stands, and its examples.
-pub(super) struct Read {
-    pub(super) policy: Policy,
-    pub(super) at: Place,
-    pub(super) examples: Vec<Example>,
-}
-
-const POLICY: &str = "a policy";
 const FIELDS: [&str; 11] = [
     "name",
     "match",
@@ -38,11 +26,11 @@ const FIELDS: [&str; 11] = [
 ];
 
 /// Nothing if anything in it is wrong; that is on the desk then.
-pub(super) fn policy(desk: &mut Desk<'_>, node: &Node) -> Option<Read> {
+pub(super) fn policy(desk: &mut Desk<'_>, node: &Node) -> Option<Read<Policy, Example>> {
     let before = desk.mistakes.len();
     let fields = desk.fields(node, POLICY, &FIELDS)?;
     let at = fields.get("name").map_or(node.at, |name| name.at);
-    let name = name(desk, node, &fields);
+    let name = entry::name(desk, node, &fields);
     let matching = match fields.get("match") {
         Some(node) => matching::read(desk, node),
         None => {
@@ -64,7 +52,7 @@ pub(super) fn policy(desk: &mut Desk<'_>, node: &Node) -> Option<Read> {
         permissions: fields.get("permissions").map_or_else(Rights::default, |node| rights::read(desk, node)),
         session: fields.get("session").and_then(|node| session(desk, node)),
         modifiers: fields.get("modifiers").and_then(|node| modifiers(desk, node)).unwrap_or_default(),
-        priority: priority(desk, node, &fields).unwrap_or_default(),
+        priority: entry::priority(desk, node, &fields).unwrap_or_default(),
         ceiling: ceiling.unwrap_or_default(),
         enabled: fields.get("enabled").and_then(|node| desk.flag(node, "`enabled`")).unwrap_or(true),
         pairing: fields
@@ -72,71 +60,12 @@ pub(super) fn policy(desk: &mut Desk<'_>, node: &Node) -> Option<Read> {
             .and_then(|node| desk.word(node, "pairing", &[("once", Pairing::Once)])),
     };
     fits_together(desk, &policy, &fields);
-    let examples = fields.get("examples").map_or_else(Vec::new, |node| examples(desk, node));
+    let examples = entry::examples(desk, &fields, example::read);
     if desk.mistakes.len() > before {
         return None;
     }
     notes(desk, at, &policy);
     Some(Read { policy, at, examples })
-}
-
-fn examples(desk: &mut Desk<'_>, node: &Node) -> Vec<Example> {
-    let list = desk.list(node, "`examples`").and_then(|list| desk.at_most(EXAMPLES, node.at, list));
-    list.unwrap_or_default().iter().filter_map(|node| example::read(desk, node)).collect()
-}
-
-fn name(desk: &mut Desk<'_>, policy: &Node, fields: &Fields<'_>) -> Option<String> {
-    let Some(node) = fields.get("name") else {
-        desk.missing(policy.at, "name", POLICY, "a name tells it from the others");
-        return None;
-    };
-    let name = desk.text(node, "the name of a policy")?;
-    if is_kebab(name) {
-        return Some(name.to_owned());
-    }
-    let help = kebab(name).map(|kebab| format!("write `{kebab}`"));
-    desk.wrong(node.at, Wrong::NotKebab(shown(name)), help);
-    None
-}
-
-fn is_kebab(name: &str) -> bool {
-    let word =
-        |word: &str| !word.is_empty() && word.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
-    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.split('-').all(word)
-}
-
-/// The same name as it should have been written, if that can be said.
-fn kebab(name: &str) -> Option<String> {
-    let mut kebab = String::new();
-    for c in name.chars() {
-        match c {
-            'A'..='Z' => {
-                if kebab.ends_with(|c: char| c.is_ascii_lowercase()) {
-                    kebab.push('-');
-                }
-                kebab.push(c.to_ascii_lowercase());
-            }
-            'a'..='z' | '0'..='9' => kebab.push(c),
-            ' ' | '_' | '.' | '-' | '/' if kebab.is_empty() || kebab.ends_with('-') => {}
-            ' ' | '_' | '.' | '-' | '/' => kebab.push('-'),
-            _ => return None,
-        }
-    }
-    let kebab = kebab.trim_end_matches('-').to_owned();
-    is_kebab(&kebab).then_some(kebab)
-}
-
-fn priority(desk: &mut Desk<'_>, policy: &Node, fields: &Fields<'_>) -> Option<u8> {
-    let Some(node) = fields.get("priority") else {
-        desk.missing(policy.at, "priority", POLICY, "0 is heard last and 100 first");
-        return None;
-    };
-    let number = desk.number(node, "a priority")?;
-    let priority = u8::try_from(number).ok().filter(|priority| *priority <= TOP);
-    if priority.is_none() {
-        desk.wrong(node.at, Wrong::Priority(number), None);
-    }
-    priority
 }
 
 fn session(desk: &mut Desk<'_>, node: &Node) -> Option<Session> {

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::desk::{Desk, Fields};
 use super::matching::{KINDS, mark, owned, tags};
-use super::mistake::{Place, Wrong};
-use super::tree::{Node, Value};
 use crate::acl::access::Access;
 use crate::acl::case::{Case, Scene, Who};
 use crate::acl::credentials::Credentials;
 use crate::acl::filter;
 use crate::acl::policy::{DataLevel, Effect};
 use crate::acl::set::PolicySet;
+use crate::yaml::{Desk, Fields, Node, Place, Value, Wrong};
 
 pub(super) struct Example {
     case: Case,
@@ -49,7 +47,7 @@ pub(super) fn read(desk: &mut Desk<'_>, node: &Node) -> Option<Example> {
     Some(Example { case: Case { principal, event, now }, expected })
 }
 
-fn who(desk: &mut Desk<'_>, node: &Node) -> Option<Who> {
+pub(crate) fn who(desk: &mut Desk<'_>, node: &Node) -> Option<Who> {
     const FIELDS: [&str; 9] =
         ["is_owner", "relationship", "tags", "id", "name", "unknown", "system", "webhook", "agent"];
     let fields = desk.fields(node, "`principal`", &FIELDS)?;
@@ -105,7 +103,11 @@ fn expected(desk: &mut Desk<'_>, node: &Node, tools: &[&str]) -> Option<Expected
     })
 }
 
-fn placed<T>(fields: &Fields<'_>, name: &str, read: impl FnOnce(&Node) -> Option<T>) -> Option<(Place, T)> {
+pub(crate) fn placed<T>(
+    fields: &Fields<'_>,
+    name: &str,
+    read: impl FnOnce(&Node) -> Option<T>,
+) -> Option<(Place, T)> {
     fields.get(name).and_then(|node| Some((node.at, read(node)?)))
 }
 
@@ -203,6 +205,6 @@ fn listed(names: &[impl std::borrow::Borrow<str>]) -> String {
     format!("[{}]", names.join(", "))
 }
 
-fn quoted(text: Option<&str>) -> String {
+pub(crate) fn quoted(text: Option<&str>) -> String {
     text.map_or_else(|| "nothing".to_owned(), |text| format!("`{text}`"))
 }

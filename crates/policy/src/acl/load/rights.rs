@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::desk::{Desk, shown};
-use super::mistake::Wrong;
-use super::tree::{Node, Value};
 use crate::acl::credentials::Credentials;
 use crate::acl::policy::{ALL, DataLevel, Rights, Tools};
+use crate::yaml::{Desk, Globs, Node, Value, Wrong, shown};
+
+const TOOLS: Globs =
+    Globs { what: "a glob over tools", over: "tool", excluding: "put what is not allowed under `deny`" };
 
 pub(super) fn read(desk: &mut Desk<'_>, node: &Node) -> Rights {
     let Some(fields) = desk.fields(node, "`permissions`", &["tools", "credentials", "data"]) else {
@@ -26,33 +27,8 @@ fn tools(desk: &mut Desk<'_>, node: &Node) -> Tools {
         return Tools { allow: vec![ALL.to_owned()], deny: Vec::new() };
     }
     let Some(fields) = desk.fields(node, "`tools`", &["allow", "deny"]) else { return Tools::default() };
-    let mut globs = |name| fields.get(name).map_or_else(Vec::new, |node| globs(desk, node));
+    let mut globs = |name| fields.get(name).map_or_else(Vec::new, |node| desk.globs(node, TOOLS));
     Tools { allow: globs("allow"), deny: globs("deny") }
-}
-
-fn globs(desk: &mut Desk<'_>, node: &Node) -> Vec<String> {
-    let mut globs = Vec::new();
-    for (node, glob) in desk.texts(node, "a glob over tools").unwrap_or_default() {
-        match glob.chars().find(|c| !fits(*c)) {
-            None => globs.push(glob.to_owned()),
-            Some(found) => {
-                let help = match found {
-                    '!' => "put what is not allowed under `deny`",
-                    '?' | '[' | ']' | '{' | '}' => "only `*` stands for other characters",
-                    'A'..='Z' => "tools are written in small letters",
-                    ',' | ' ' => "make it several entries",
-                    _ => "tools are written in a-z, 0-9, `_`, `-`, `.`, `:` and `/`",
-                };
-                let glob = shown(glob);
-                desk.wrong(node.at, Wrong::Glob { glob, found }, help.to_owned());
-            }
-        }
-    }
-    globs
-}
-
-const fn fits(c: char) -> bool {
-    matches!(c, 'a'..='z' | '0'..='9' | '_' | '-' | '.' | ':' | '/' | '*')
 }
 
 fn credentials(desk: &mut Desk<'_>, node: &Node) -> Option<Credentials> {

@@ -1,14 +1,13 @@
 //! A question as a surface shows it, and what its offer would have covered.
 
-use broker::ToolSpec;
 use broker::grant::Terms;
 use broker::question::Question;
+use broker::{Policies, ToolSpec};
 use domain::approval::{Fate, Status};
 use domain::id::{ApprovalId, CallId, GrantId, TaskId};
 use domain::limits::COVERAGE;
 use domain::{Digest, Time};
 use ledger::records::Approval;
-use policy::vpol::Vpol;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -114,9 +113,17 @@ impl App {
                 None => None,
             };
             let spec = spec.and_then(|spec| serde_json::from_slice::<ToolSpec>(&spec).ok());
-            let vpol = made_from.vpol.and_then(Vpol::by_id);
+            let frozen = match made_from.vpol {
+                Some(id) => pipeline::kept(&desk.ledger, id).await?,
+                None => None,
+            };
+            let of_now = match &made_from.of_now {
+                Some(of_now) => pipeline::body(&desk.ledger, &of_now.rules).await?,
+                None => None,
+            };
+            let policies = Policies { frozen: frozen.as_ref(), of_now: of_now.as_ref() };
             let granted = made_from.granted(GrantId::from_bits(0), terms.clone());
-            let decision = granted.decide(spec.as_ref(), vpol.as_ref(), &request);
+            let decision = granted.decide(spec.as_ref(), policies, &request);
             coverage.covered += u64::from(decision.answer == broker::Answer::Execute);
         }
         Ok(coverage)

@@ -6,6 +6,7 @@
 
 mod people;
 mod recover;
+mod validation;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use ledger::table::Record as _;
 use ledger::value::Seq;
 use ledger::{Batch, CommitError, Entry, Receipt, Refusal};
 use llm::Provider;
+use policy::vpol::Vpol;
 use serde_json::json;
 
 use super::approve::{APPROVALS, GRANTS};
@@ -82,6 +84,8 @@ pub(crate) struct Basis {
     pub(crate) trust: Trust,
     pub(crate) tools: Vec<String>,
     pub(crate) rights: Rights,
+    /// The validation policy that such a chain would be given now.
+    pub(crate) vpol: Vpol,
 }
 
 /// Where the basis comes from. It is asked again whenever a person has answered: tools, settings and policies are those
@@ -96,6 +100,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) desk: Desk,
     pub(crate) ground: &'a dyn Ground,
     pub(crate) basis: Basis,
+    /// The validation policy that the chain was given; nothing if nobody knows it any more.
+    pub(crate) frozen: Option<Vpol>,
     /// Set when this process is to end.
     pub(crate) stop: Stop,
     pub(crate) watch: Watch,
@@ -298,7 +304,7 @@ impl<'a> Driver<'a> {
         let accounts = authority.accounts(self.task.opening(), now);
         let mut standing = match self.standing.take() {
             Some(standing) => standing,
-            None => authority.standing(&desk.ledger, &accounts).await?,
+            None => authority.standing(&desk.ledger, &accounts, self.policies()).await?,
         };
         let (id, before) = (call.id, self.carried.remove(&call.id));
         if let Some(before) = &before {
@@ -307,11 +313,12 @@ impl<'a> Driver<'a> {
         // What cannot be looked at is decided as it is; its tool then does nothing, and says why.
         let looked = self.broker.look(&call.tool, &call.args).await.unwrap_or_default();
         let leave = self.leave(&call).await?;
+        let validation = self.validation(&call, now).await?;
         let opening = self.task.opening();
         let ask = |call: Call, grants: &[Granted]| {
             let (accounts, standing) = (&accounts, &standing);
-            let brought =
-                Brought { rights, accounts, standing, looked: looked.as_ref(), leave: leave.as_ref(), grants };
+            let (looked, leave) = (looked.as_ref(), leave.as_ref());
+            let brought = Brought { rights, accounts, standing, validation, looked, leave, grants };
             let ruled = authority.ask(&self.broker, call, opening, salt, brought);
             ruled.map_err(Problem::internal)
         };

@@ -6,7 +6,7 @@ const FAR: usize = 2;
 const LONG: usize = 40;
 
 /// "did you mean …?" if one of the words is near, else all of them.
-pub(super) fn suggest(given: &str, words: &[&str]) -> String {
+pub(crate) fn suggest(given: &str, words: &[&str]) -> String {
     match nearest(given, words) {
         Some(word) => format!("did you mean `{word}`?"),
         None => format!("there {} {}", if words.len() == 1 { "is" } else { "are" }, listed(words)),

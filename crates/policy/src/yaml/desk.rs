@@ -2,46 +2,57 @@
 
 use domain::is_unseen;
 
+use super::limits::{LIST_ENTRIES, TEXT_BYTES};
 use super::mistake::{Mistake, Note, Noted, Place, Wrong};
 use super::nearest;
 use super::tree::{Node, Value};
-use crate::acl::limits::{LIST_ENTRIES, TEXT_BYTES};
 
 /// How much is shown of what somebody wrote, in characters.
 const SHOWN: usize = 120;
 
-pub(super) struct Desk<'a> {
-    pub(super) file: &'a str,
-    pub(super) mistakes: Vec<Mistake>,
-    pub(super) notes: Vec<Note>,
+pub(crate) struct Desk<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) mistakes: Vec<Mistake>,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// Globs over names of one kind, for sentences about them.
+#[derive(Clone, Copy)]
+pub(crate) struct Globs {
+    /// `a glob over tools`.
+    pub(crate) what: &'static str,
+    /// `tool`.
+    pub(crate) over: &'static str,
+    /// Where to say what is left out.
+    pub(crate) excluding: &'static str,
 }
 
 /// The fields of one map that are known, each once.
-pub(super) struct Fields<'t> {
+pub(crate) struct Fields<'t> {
     found: Vec<(&'static str, &'t Node)>,
 }
 
 impl<'t> Fields<'t> {
-    pub(super) fn get(&self, name: &str) -> Option<&'t Node> {
+    pub(crate) fn get(&self, name: &str) -> Option<&'t Node> {
         self.found.iter().find(|(found, _)| *found == name).map(|(_, node)| *node)
     }
 
-    pub(super) const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 }
 
 impl<'a> Desk<'a> {
-    pub(super) const fn new(file: &'a str) -> Self {
+    pub(crate) const fn new(file: &'a str) -> Self {
         Self { file, mistakes: Vec::new(), notes: Vec::new() }
     }
 
-    pub(super) fn wrong(&mut self, at: Place, wrong: impl Into<Wrong>, help: impl Into<Option<String>>) {
+    pub(crate) fn wrong(&mut self, at: Place, wrong: impl Into<Wrong>, help: impl Into<Option<String>>) {
         let (wrong, help) = (wrong.into(), help.into());
         self.mistakes.push(Mistake { file: self.file.to_owned(), at, wrong, help });
     }
 
-    pub(super) fn note(&mut self, at: Place, noted: Noted) {
+    pub(crate) fn note(&mut self, at: Place, noted: Noted) {
         self.notes.push(Note { file: self.file.to_owned(), at, noted });
     }
 
@@ -50,7 +61,7 @@ impl<'a> Desk<'a> {
     }
 
     /// The fields of a map. Unknown ones are mistakes: a misspelt `deny` must not allow anything.
-    pub(super) fn fields<'t>(
+    pub(crate) fn fields<'t>(
         &mut self,
         node: &'t Node,
         of: &'static str,
@@ -84,11 +95,11 @@ impl<'a> Desk<'a> {
         Some(Fields { found })
     }
 
-    pub(super) fn missing(&mut self, at: Place, field: &'static str, of: &'static str, help: &str) {
+    pub(crate) fn missing(&mut self, at: Place, field: &'static str, of: &'static str, help: &str) {
         self.wrong(at, Wrong::Missing { field, of }, help.to_owned());
     }
 
-    pub(super) fn flag(&mut self, node: &Node, what: &'static str) -> Option<bool> {
+    pub(crate) fn flag(&mut self, node: &Node, what: &'static str) -> Option<bool> {
         if let Value::Flag(flag) = node.value {
             return Some(flag);
         }
@@ -104,7 +115,7 @@ impl<'a> Desk<'a> {
         None
     }
 
-    pub(super) fn number(&mut self, node: &Node, what: &'static str) -> Option<i64> {
+    pub(crate) fn number(&mut self, node: &Node, what: &'static str) -> Option<i64> {
         if let Value::Number(number) = node.value {
             return Some(number);
         }
@@ -120,7 +131,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Text of one line, not empty and not too long. A bare number is none: `0x10` or `007` would not stay what was written.
-    pub(super) fn text<'t>(&mut self, node: &'t Node, what: &'static str) -> Option<&'t str> {
+    pub(crate) fn text<'t>(&mut self, node: &'t Node, what: &'static str) -> Option<&'t str> {
         let Value::Text(text) = &node.value else {
             let quotable = matches!(node.value, Value::Number(_) | Value::OtherNumber | Value::Flag(_));
             self.not(node, what, "text", quotable.then(|| "put it in quotation marks".to_owned()));
@@ -140,7 +151,7 @@ impl<'a> Desk<'a> {
     }
 
     /// One of a few words.
-    pub(super) fn word<T: Copy>(
+    pub(crate) fn word<T: Copy>(
         &mut self,
         node: &Node,
         what: &'static str,
@@ -156,7 +167,7 @@ impl<'a> Desk<'a> {
         found
     }
 
-    pub(super) fn list<'t>(&mut self, node: &'t Node, what: &'static str) -> Option<&'t [Node]> {
+    pub(crate) fn list<'t>(&mut self, node: &'t Node, what: &'static str) -> Option<&'t [Node]> {
         let Value::List(list) = &node.value else {
             let help = matches!(node.value, Value::Text(_)).then(|| "put it in brackets: `[…]`".to_owned());
             self.not(node, what, "a list", help);
@@ -166,7 +177,7 @@ impl<'a> Desk<'a> {
     }
 
     /// The list, unless it is too long.
-    pub(super) fn at_most<'t>(&mut self, most: usize, at: Place, list: &'t [Node]) -> Option<&'t [Node]> {
+    pub(crate) fn at_most<'t>(&mut self, most: usize, at: Place, list: &'t [Node]) -> Option<&'t [Node]> {
         if list.len() <= most {
             return Some(list);
         }
@@ -175,7 +186,7 @@ impl<'a> Desk<'a> {
     }
 
     /// A list of texts, or one text for a list of one.
-    pub(super) fn texts<'t>(
+    pub(crate) fn texts<'t>(
         &mut self,
         node: &'t Node,
         what: &'static str,
@@ -186,10 +197,42 @@ impl<'a> Desk<'a> {
         let list = self.list(node, what)?;
         Some(list.iter().filter_map(|entry| Some((entry, self.text(entry, what)?))).collect())
     }
+
+    /// A list of a few words, or one of them for a list of one.
+    pub(crate) fn words<T: Copy>(&mut self, node: &Node, what: &'static str, words: &[(&str, T)]) -> Vec<T> {
+        let nodes: Vec<&Node> = match &node.value {
+            Value::Text(_) => vec![node],
+            _ => self.list(node, what).unwrap_or_default().iter().collect(),
+        };
+        nodes.into_iter().filter_map(|node| self.word(node, what, words)).collect()
+    }
+
+    /// A list of globs that can fit something.
+    pub(crate) fn globs(&mut self, node: &Node, Globs { what, over, excluding }: Globs) -> Vec<String> {
+        const fn fits(c: char) -> bool {
+            matches!(c, 'a'..='z' | '0'..='9' | '_' | '-' | '.' | ':' | '/' | '*')
+        }
+        let mut globs = Vec::new();
+        for (node, glob) in self.texts(node, what).unwrap_or_default() {
+            let Some(found) = glob.chars().find(|c| !fits(*c)) else {
+                globs.push(glob.to_owned());
+                continue;
+            };
+            let help = match found {
+                '!' => excluding.to_owned(),
+                '?' | '[' | ']' | '{' | '}' => "only `*` stands for other characters".to_owned(),
+                'A'..='Z' => format!("{over}s are written in small letters"),
+                ',' | ' ' => "make it several entries".to_owned(),
+                _ => format!("{over}s are written in a-z, 0-9, `_`, `-`, `.`, `:` and `/`"),
+            };
+            self.wrong(node.at, Wrong::Glob { glob: shown(glob), found, over }, help);
+        }
+        globs
+    }
 }
 
 /// What somebody wrote, short and without anything that a terminal would act on.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let mut short = String::new();
     for c in text.chars().take(SHOWN) {
         if is_unseen(c) { short.extend(c.escape_unicode()) } else { short.push(c) }

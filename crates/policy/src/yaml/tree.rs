@@ -9,17 +9,17 @@ use serde_saphyr::options::{AliasLimits, DuplicateKeyPolicy, MergeKeyPolicy, Non
 use serde_saphyr::{Error, Options, Spanned};
 
 use super::desk::shown;
+use super::limits::{ALIASES, DEPTH, NODES};
 use super::mistake::{Place, Wrong};
-use crate::acl::limits::{ALIASES, DEPTH, NODES};
 
 #[derive(Clone, Debug)]
-pub(super) struct Node {
-    pub(super) at: Place,
-    pub(super) value: Value,
+pub(crate) struct Node {
+    pub(crate) at: Place,
+    pub(crate) value: Value,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Nothing,
     Flag(bool),
     Number(i64),
@@ -33,7 +33,7 @@ pub(super) enum Value {
 
 impl Node {
     /// What it is, for a sentence about what it should have been.
-    pub(super) const fn kind(&self) -> &'static str {
+    pub(crate) const fn kind(&self) -> &'static str {
         match self.value {
             Value::Nothing => "empty",
             Value::Flag(_) => "`true` or `false`",
@@ -46,7 +46,7 @@ impl Node {
 }
 
 /// The tree of one file, or the one mistake that keeps it from being read.
-pub(super) fn read(text: &str) -> Result<Node, (Place, Wrong, Option<String>)> {
+pub(crate) fn read(text: &str) -> Result<Node, (Place, Wrong, Option<String>)> {
     serde_saphyr::from_str_with_options::<Node>(text, options()).map_err(|error| explain(&error))
 }
 

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use super::limits::{FILE_BYTES, FILES, POLICIES, REPORTED, SET_BYTES, TEXT_BYTES, TOP};
 use crate::acl::filter::NotNow;
 use crate::acl::key::NotAKey;
-use crate::acl::limits::{FILE_BYTES, FILES, POLICIES, REPORTED, SET_BYTES, TEXT_BYTES};
-use crate::acl::set::{NotASet, TOP};
+use crate::acl::set::NotASet;
 use crate::acl::when::NotATime;
+use crate::vpol::rules::NotARate;
 
 /// Line and column, both from 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +51,8 @@ pub enum Wrong {
     TooManyPolicies,
     #[error(transparent)]
     Set(#[from] NotASet),
+    #[error(transparent)]
+    Vpols(#[from] crate::vpol::NotASet),
     #[error("this is not YAML: {0}")]
     NotYaml(String),
     #[error("there is too much in this file, or it is nested too deeply")]
@@ -88,8 +91,8 @@ pub enum Wrong {
     NameTaken { name: String, first: String },
     #[error("a priority of {0} is not between 0 and {TOP}")]
     Priority(i64),
-    #[error("the glob `{glob}` holds `{found}`, and so fits no tool")]
-    Glob { glob: String, found: char },
+    #[error("the glob `{glob}` holds `{found}`, and so fits no {over}")]
+    Glob { glob: String, found: char, over: &'static str },
     #[error("`{0}` is a glob, and credentials are named one by one")]
     CredentialGlob(String),
     #[error("this is no time: {0}")]
@@ -104,6 +107,14 @@ pub enum Wrong {
     IdleSession,
     #[error("pairing answers a denial, and this policy does not deny")]
     IdlePairing,
+    #[error("`{0}` is the name of the policy that counts where no other applies")]
+    Reserved(String),
+    #[error(transparent)]
+    Rate(#[from] NotARate),
+    #[error("`{given}` is no amount of {unit}")]
+    Amount { given: String, unit: &'static str },
+    #[error("monitor leaves every call alone, so `up_to` changes nothing")]
+    IdleUpTo,
 
     // about examples
     #[error(transparent)]
@@ -120,6 +131,8 @@ pub enum Noted {
     Everybody(String),
     #[error("the ceiling `{name}` names no {what}, so none gets through under it")]
     Closed { name: String, what: &'static str },
+    #[error("`{0}` governs some calls only, so the other calls of its chains are under no validation policy")]
+    Partly(String),
 }
 
 impl fmt::Display for Place {
@@ -152,7 +165,7 @@ pub struct Mistakes {
 
 impl Mistakes {
     /// Nothing if nothing is wrong. Files stay in the order in which they were given.
-    pub(super) fn of(mut found: Vec<(usize, Mistake)>) -> Option<Self> {
+    pub(crate) fn of(mut found: Vec<(usize, Mistake)>) -> Option<Self> {
         found.sort_by_key(|(file, mistake)| (*file, mistake.at));
         let more = found.len().saturating_sub(REPORTED);
         let all: Vec<Mistake> = found.into_iter().map(|(_, mistake)| mistake).take(REPORTED).collect();

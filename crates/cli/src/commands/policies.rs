@@ -1,0 +1,51 @@
+//! Policy files of any kind, as commands read and check them.
+
+use std::path::PathBuf;
+
+use policy::yaml::{Mistakes, Note, Origin, Source};
+use runtime::{Code, Problem};
+
+use super::Done;
+use crate::edge::text_of;
+use crate::show::{Screen, inline, plural};
+
+/// The policies of these files, and of no others.
+pub(super) fn read<L>(
+    files: &[PathBuf],
+    load: impl Fn(&[Source<'_>]) -> Result<L, Mistakes>,
+) -> Result<L, Problem> {
+    let mut texts = Vec::new();
+    for file in files {
+        let name = file.display().to_string();
+        let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+        let text = text_of(file).and_then(|text| text.ok_or_else(missing));
+        let unreadable = |error| {
+            Problem::new(Code::INPUT, format!("`{name}` cannot be read: {error}")).safe("nothing was done")
+        };
+        texts.push((name.clone(), text.map_err(unreadable)?));
+    }
+    let sources: Vec<Source<'_>> =
+        texts.iter().map(|(file, text)| Source { file, text, origin: Origin::Own }).collect();
+    load(&sources).map_err(|mistakes| wrong(&mistakes))
+}
+
+/// Says that nothing is wrong with so many policies.
+pub(super) fn sound(screen: &Screen, count: usize, notes: &[Note], files: &[PathBuf]) -> Done {
+    if screen.json {
+        let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
+        screen.json_line(&serde_json::json!({ "policies": count, "notes": notes }))?;
+        return Ok(0);
+    }
+    for note in notes {
+        screen.note(&format!("note: {}", inline(&note.to_string())));
+    }
+    let (policies, files) = (plural(count, "policy", "policies"), plural(files.len(), "file", "files"));
+    screen.line(&format!("{policies} in {files}: nothing is wrong"))?;
+    Ok(0)
+}
+
+pub(super) fn wrong(mistakes: &Mistakes) -> Problem {
+    Problem::new(Code::BAD_POLICY, mistakes.to_string())
+        .safe("nothing was done")
+        .remedy("regent explain R2023")
+}

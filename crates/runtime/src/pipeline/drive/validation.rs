@@ -1,0 +1,40 @@
+//! What the policies of a chain ask about, found out for one call.
+
+use broker::{Pending, Policies, Validation};
+use domain::Time;
+use domain::call::Call;
+use ledger::records::ToolCall;
+use policy::acl::Moment;
+use policy::vpol::Circumstances;
+
+use super::super::validation::{Counted, attended, started};
+use super::Driver;
+use crate::problem::Problem;
+
+impl Driver<'_> {
+    pub(super) fn policies(&self) -> Policies<'_> {
+        let (frozen, of_now) = (self.setting.frozen.as_ref(), &self.setting.basis.vpol);
+        Policies { frozen, of_now: Some(of_now).filter(|now| frozen != Some(*now)) }
+    }
+
+    pub(super) async fn validation(&self, call: &Call, at: Time) -> Result<Validation<'_>, Problem> {
+        let policies = self.policies();
+        let pending: Vec<&ToolCall> = self.pending.iter().map(Pending::row).collect();
+        let counted = Counted { call: call.id, task: call.task, at, pending: &pending };
+        let ledger = &self.setting.desk.ledger;
+        let mut found = [0; 2];
+        for (found, vpol) in found.iter_mut().zip([policies.frozen, policies.of_now]) {
+            if let Some(vpol) = vpol {
+                *found = started(ledger, vpol, counted).await?;
+            }
+        }
+        let [then, started_now] = found;
+        let circumstances = Circumstances {
+            local: Some(Moment::of(at.local(&self.setting.basis.authority.zone))),
+            started: then,
+            attended: attended(&self.setting.event),
+            reversible: false, // the broker finds that out
+        };
+        Ok(Validation { policies, circumstances, started_now })
+    }
+}

@@ -1,0 +1,113 @@
+//! Under which validation policies a chain runs: which one it is given when it starts, what was kept of that, and what the
+//! rules of a policy ask about at the moment of a call.
+
+use std::collections::BTreeMap;
+
+use broker::{Decided, ToolSpec};
+use domain::event::CLI;
+use domain::id::{CallId, TaskId, VpolId};
+use domain::{Digest, Time};
+use engine::task::DELIVER;
+use ledger::records::{CallStatus, Event, ToolCall};
+use ledger::{Ledger, StoreError};
+use policy::acl::Who;
+use policy::admit::MAIN;
+use policy::vpol::{Calls, Chain, Rate, Vpol};
+use serde::de::DeserializeOwned;
+
+use super::Person;
+
+/// A chain as validation policies see it when it starts. There are no buckets of chains yet.
+pub(crate) fn chain(event: &Event, person: &Person) -> Chain {
+    Chain { principal: who(person), agent: MAIN.to_owned(), bucket: None, attended: attended(event) }
+}
+
+/// Whether somebody sits at it: the owner does at their terminal, and nobody else does yet.
+pub(crate) fn attended(event: &Event) -> bool {
+    event.adapter == CLI
+}
+
+/// Without names: no policy asks for one.
+fn who(person: &Person) -> Who {
+    match &person.entity {
+        None => Who::unknown(),
+        Some(entity) => Who {
+            is_owner: Some(entity.is_owner),
+            relationship: entity.relationship.clone(),
+            ..Who::known(entity.id.to_string())
+        },
+    }
+}
+
+/// The policy of this id, as it was kept; nothing if nobody knows it, or what was kept of it cannot be read.
+pub(crate) async fn kept(ledger: &Ledger, id: VpolId) -> Result<Option<Vpol>, StoreError> {
+    match ledger.vpol(id).await? {
+        Some(row) => body(ledger, &row.rules).await,
+        None => Ok(None),
+    }
+}
+
+pub(crate) async fn body<T: DeserializeOwned>(
+    ledger: &Ledger,
+    digest: &Digest,
+) -> Result<Option<T>, StoreError> {
+    Ok(ledger.body(digest).await?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
+/// The call that is to be counted up to.
+#[derive(Clone, Copy)]
+pub(super) struct Counted<'a> {
+    pub(super) call: CallId,
+    pub(super) task: TaskId,
+    pub(super) at: Time,
+    /// Calls that are started by a batch which is not durable yet.
+    pub(super) pending: &'a [&'a ToolCall],
+}
+
+/// How many calls that this policy governs were started in the window of its rate: by all chains under a policy of this name,
+/// whatever it said then, and by this task. Two processes that start a call at the same moment do not see each other's.
+pub(super) async fn started(ledger: &Ledger, vpol: &Vpol, counted: Counted<'_>) -> Result<u32, StoreError> {
+    let Some(Rate { per, calls }) = vpol.rules.rate else { return Ok(0) };
+    let since = counted.at.minus(per.window());
+    let mut rows: BTreeMap<CallId, ToolCall> = BTreeMap::new();
+    let under = ledger.calls_under(&vpol.name, since).await?;
+    let own = ledger.calls_of(counted.task).await?.into_iter().filter(|row| row.timestamp >= since);
+    let pending = counted.pending.iter().map(|row| (*row).clone());
+    rows.extend(under.into_iter().chain(own).chain(pending).map(|row| (row.id, row)));
+    let mut started = 0;
+    for row in rows.values().filter(|row| row.id != counted.call && was_started(row)) {
+        // More than there may be is not counted.
+        if started >= calls {
+            break;
+        }
+        started += u32::from(governed(ledger, vpol, row).await?);
+    }
+    Ok(started)
+}
+
+fn was_started(row: &ToolCall) -> bool {
+    match row.status {
+        CallStatus::Refused | CallStatus::Waiting => false,
+        CallStatus::Started | CallStatus::Finished | CallStatus::Failed | CallStatus::Unknown => true,
+    }
+}
+
+/// What is not known of a call any more counts: a rate is not got around by erasing.
+async fn governed(ledger: &Ledger, vpol: &Vpol, row: &ToolCall) -> Result<bool, StoreError> {
+    let Calls { tiers, data_classes, .. } = &vpol.governs;
+    if row.tool_id.as_str() == DELIVER || !vpol.governs.names(row.tool_id.as_str()) {
+        return Ok(false);
+    }
+    if tiers.is_empty() && data_classes.is_empty() {
+        return Ok(true);
+    }
+    let Some(decided) = body::<Decided>(ledger, &row.decision).await? else { return Ok(true) };
+    let Some(made_from) = decided.made_from else { return Ok(true) };
+    let spec = match &made_from.tool {
+        Some(tool) => body::<ToolSpec>(ledger, tool).await?,
+        None => None,
+    };
+    Ok(spec.is_none_or(|spec| {
+        vpol.governs.covers(row.tool_id.as_str(), made_from.tier.max(spec.tier), spec.data_class)
+    }))
+}
