@@ -113,8 +113,8 @@ pub(crate) enum Command {
         after_help = "Example:\n  echo '{\"id\":1,\"request\":\"read notes.txt\",\"tools\":[{\"name\":\"read\",\"tier\":\"read_only\",\"input_schema\":{\"properties\":{\"path\":{}}}}],\"steps\":[{\"tool\":\"read\",\"args\":{\"path\":\"notes.txt\"}}]}' | regent authorize\n\nEach line is answered with {\"id\",\"steps\":[{\"tool\",\"decision\",\"layer\",\"reason\",\"provenance\"}]}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"
     )]
     Authorize,
-    /// Access policies: check files of them, and ask who they would let in
-    #[command(subcommand, after_help = "Example:\n  regent acl validate people.yaml")]
+    /// Access policies: who is let in, with what; put in force, checked and asked
+    #[command(subcommand, after_help = "Example:\n  regent acl list\n  regent acl apply people.yaml")]
     Acl(Acl),
     /// Stop everything now: no call starts, what runs is stopped; until `resume-all`
     #[command(after_help = "Example:\n  regent halt")]
@@ -232,7 +232,8 @@ impl Command {
     pub(crate) fn needs_no_house(&self) -> bool {
         match self {
             Self::Explain { what } => runtime::Code::parse(what).is_some(),
-            Self::Completions { .. } | Self::Authorize | Self::Acl(_) => true,
+            Self::Acl(Acl::Validate { files }) => !files.is_empty(),
+            Self::Completions { .. } | Self::Authorize | Self::Acl(Acl::Test { .. }) => true,
             _ => false,
         }
     }
