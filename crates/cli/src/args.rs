@@ -115,8 +115,8 @@ pub(crate) enum Command {
         after_help = "Example:\n  echo '{\"id\":1,\"request\":\"read notes.txt\",\"tools\":[{\"name\":\"read\",\"tier\":\"read_only\",\"input_schema\":{\"properties\":{\"path\":{}}}}],\"steps\":[{\"tool\":\"read\",\"args\":{\"path\":\"notes.txt\"}}]}' | regent authorize\n\nEach line is answered with {\"id\",\"steps\":[{\"tool\",\"decision\",\"layer\",\"reason\",\"provenance\"}]}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"
     )]
     Authorize,
-    /// Access policies: check files of them, and ask who they would let in
-    #[command(subcommand, after_help = "Example:\n  regent acl validate people.yaml")]
+    /// Access policies: who is let in, with what; put in force, checked and asked
+    #[command(subcommand, after_help = "Example:\n  regent acl list\n  regent acl apply people.yaml")]
     Acl(Acl),
     /// Who is known, what they write from, and how far they are trusted
     #[command(
@@ -243,7 +243,8 @@ impl Command {
     pub(crate) fn needs_no_house(&self) -> bool {
         match self {
             Self::Explain { what } => runtime::Code::parse(what).is_some(),
-            Self::Completions { .. } | Self::Authorize | Self::Acl(_) | Self::Vpol(_) => true,
+            Self::Acl(Acl::Validate { files }) => !files.is_empty(),
+            Self::Completions { .. } | Self::Authorize | Self::Acl(Acl::Test { .. }) | Self::Vpol(_) => true,
             _ => false,
         }
     }

@@ -6,13 +6,48 @@ use clap::{Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Acl {
+    /// Every policy in force, in the order in which they are heard
+    #[command(after_help = "Example:\n  regent acl list")]
+    List,
+    /// One policy, whole, as YAML
+    #[command(after_help = "Example:\n  regent acl show partner-access")]
+    Show {
+        /// As `regent acl list` shows it
+        name: String,
+    },
+    /// Put a file of policies in force, in place of what was applied under its name
+    #[command(
+        after_help = "Example:\n  regent acl apply people.yaml --dry-run\n  regent acl apply people.yaml\n\nIt is checked together with everything else first; with a mistake anywhere nothing is written.\nAll fields: docs/access.md"
+    )]
+    Apply {
+        /// The policies, in YAML
+        file: PathBuf,
+        /// Only say what would change, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Take a file of policies out again
+    #[command(after_help = "Example:\n  regent acl remove people.yaml")]
+    Remove {
+        /// The name it was applied under
+        file: String,
+        /// Only say what would change, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Switch a policy on, whatever its file says
+    #[command(after_help = "Example:\n  regent acl enable quiet-hours")]
+    Enable { name: String },
+    /// Switch a policy off, whatever its file says; a denial that is off denies nothing
+    #[command(after_help = "Example:\n  regent acl disable friends-access")]
+    Disable { name: String },
     /// Say everything that is wrong with these files, or that nothing is
     #[command(
-        after_help = "Example:\n  regent acl validate people.yaml groups.yaml\n\nAll fields: docs/access.md"
+        after_help = "Example:\n  regent acl validate people.yaml groups.yaml\n  regent acl validate          those of the house\n\nAll fields: docs/access.md"
     )]
     Validate {
-        /// The policies, in YAML
-        #[arg(required = true, value_name = "FILE")]
+        /// The policies, in YAML; those of the house, if none is named
+        #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
     },
     /// Who would be let in, with what, and why: cases in, decisions out
@@ -20,7 +55,7 @@ pub(crate) enum Acl {
         after_help = "Example:\n  echo '{\"principal\":{\"relationship\":\"partner\"},\"event\":{\"platform\":\"matrix\",\"container_kind\":\"dm\"},\"tools\":[\"web_search\"]}' | regent acl test\n\nEach line is answered with {\"effect\",\"matched\",\"session\",\"permissions\",\"may\",\"data\",\"credentials\",\"modifiers\",\"reason\"}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"
     )]
     Test {
-        /// The policies, in YAML; those that ship, if none is named
+        /// The policies, in YAML; those in force, if none is named (without a house: those that ship)
         #[arg(long, value_name = "FILE")]
         policies: Vec<PathBuf>,
     },

@@ -1,24 +1,44 @@
-//! `acl`: access policies, checked and asked. Neither needs a house, and nothing is written.
+//! `acl`: the access policies: what is in force, what is applied and taken back, files checked, cases asked. Checking files
+//! and asking need no house, and make none.
 
-use policy::acl::{Loaded, filter, load, shipped};
+use std::path::Path;
 
-use super::policies::{read, sound, wrong};
+use policy::acl::{Effect, Loaded, filter, load, written};
+use runtime::app::{AclChange, AclLine, AclReport, Apply};
+use runtime::{App, Code, Mistaken, Problem, Standing};
+
+use super::policies::{read, text};
 use super::{Done, lines};
 use crate::args::Acl;
-use crate::show::Screen;
+use crate::show::{Screen, Tone, inline, plural};
 
-pub(crate) async fn acl(screen: &Screen, command: Acl) -> Done {
+pub(crate) async fn acl(app: &App, screen: &Screen, command: Acl) -> Done {
     match command {
+        Acl::List => list(app, screen).await,
+        Acl::Show { name } => show(app, screen, &name).await,
+        Acl::Apply { file, dry_run } => {
+            let change = app.acl_apply(&called(&file)?, &text(&file)?, how(dry_run)).await?;
+            changed(app, screen, &change).await
+        }
+        Acl::Remove { file, dry_run } => {
+            changed(app, screen, &app.acl_remove(&file, how(dry_run)).await?).await
+        }
+        Acl::Enable { name } => switched(app, screen, &name, true).await,
+        Acl::Disable { name } => switched(app, screen, &name, false).await,
+        Acl::Validate { files } if files.is_empty() => {
+            let (policies, files, notes) = app.acl_check()?;
+            valid(screen, policies, files, &notes)
+        }
         Acl::Validate { files } => {
-            let Loaded { set, notes } = read(&files, load)?;
-            sound(screen, set.iter().count(), &notes, &files)
+            let Loaded { set, notes, .. } = read(&files, load)?;
+            let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
+            valid(screen, set.iter().count(), files.len(), &notes)
         }
         Acl::Test { policies } => {
-            let Loaded { set, .. } = if policies.is_empty() {
-                shipped::defaults().map_err(|mistakes| wrong(&mistakes))?
-            } else {
-                read(&policies, load)?
-            };
+            let set = if policies.is_empty() { app.acl_in_force().await? } else { read(&policies, load)?.set };
+            if policies.is_empty() {
+                warn(app, screen).await;
+            }
             let answer = async |line: String| {
                 let case = serde_json::from_str(&line).map_err(|error| error.to_string());
                 Ok(case.and_then(|case| filter::answer(&set, &case).map_err(|bad| bad.to_string())))
@@ -26,4 +46,140 @@ pub(crate) async fn acl(screen: &Screen, command: Acl) -> Done {
             lines::answer_each(screen, "all other lines were answered, and nothing was written", answer).await
         }
     }
+}
+
+/// One line beside the result while the files of the house are no good.
+pub(crate) async fn warn(app: &App, screen: &Screen) {
+    if let Some(warning) = app.policy_warning().await {
+        let command = screen.note_tinted("regent acl validate", Tone::Command);
+        screen.note(&format!("! {}: {command}", inline(&warning)));
+    }
+}
+
+const fn how(dry_run: bool) -> Apply {
+    if dry_run { Apply::Try } else { Apply::Really }
+}
+
+async fn list(app: &App, screen: &Screen) -> Done {
+    let report = app.acl().await?;
+    if screen.json {
+        screen.json_line(&report)?;
+        return Ok(0);
+    }
+    for line in &report.policies {
+        screen.line(&row(screen, line))?;
+    }
+    mistaken(screen, &report.mistakes);
+    screen.note(&inline(&standing(app, &report)));
+    Ok(0)
+}
+
+fn standing(app: &App, report: &AclReport) -> String {
+    let since = report.since.map_or_else(|| "now".to_owned(), |since| since.date_time(app.zone()));
+    match report.standing {
+        Standing::Current => format!("in force since {since}"),
+        Standing::LastGood => {
+            format!("! the files have mistakes: these are the last good policies, in force since {since}")
+        }
+        Standing::ShippedOnly => {
+            "! the files have mistakes: only the policies that ship are in force".to_owned()
+        }
+        Standing::Closed => {
+            "! the files have mistakes, and the last good policies are damaged: nobody is let in".to_owned()
+        }
+    }
+}
+
+fn mistaken(screen: &Screen, mistakes: &[Mistaken]) {
+    for mistake in mistakes {
+        screen.note(&format!("! {}", inline(&mistake.what)));
+    }
+}
+
+fn row(screen: &Screen, line: &AclLine) -> String {
+    let state =
+        if line.enabled { screen.tinted("on ", Tone::Good) } else { screen.tinted("off", Tone::Attention) };
+    let effect = line.effect.map_or("-", Effect::name);
+    let kind = if line.ceiling { "ceiling" } else { "" };
+    let file = line.file.as_deref().unwrap_or("a file that is not there any more");
+    format!("{state}  {:>3}  {effect:<5}  {kind:<7}  {:<24} {}", line.priority, line.name, inline(file))
+}
+
+async fn show(app: &App, screen: &Screen, name: &str) -> Done {
+    let view = app.acl_policy(name).await?;
+    if screen.json {
+        screen.json_line(&view)?;
+        return Ok(0);
+    }
+    for line in written(&view.policy).lines() {
+        screen.line(&inline(line))?;
+    }
+    Ok(0)
+}
+
+async fn switched(app: &App, screen: &Screen, name: &str, enabled: bool) -> Done {
+    let line = app.acl_switch(name, enabled).await?;
+    if screen.json {
+        screen.json_line(&line)?;
+    } else {
+        screen.line(&row(screen, &line))?;
+    }
+    warn(app, screen).await;
+    Ok(0)
+}
+
+/// What changes, one line each.
+async fn changed(app: &App, screen: &Screen, change: &AclChange) -> Done {
+    if screen.json {
+        screen.json_line(change)?;
+        return Ok(0);
+    }
+    let parts = [
+        ("+", &change.added, Tone::Good),
+        ("~", &change.changed, Tone::Attention),
+        ("-", &change.removed, Tone::Bad),
+    ];
+    for (mark, names, tone) in parts {
+        for name in names {
+            let off = if change.off.contains(name) { "   switched off" } else { "" };
+            screen.line(&format!("{} {name}{off}", screen.tinted(mark, tone)))?;
+        }
+    }
+    for note in &change.notes {
+        screen.note(&format!("note: {}", inline(note)));
+    }
+    if change.done {
+        warn(app, screen).await;
+    } else {
+        mistaken(screen, &change.mistakes);
+    }
+    screen.note(match (change.done, change.is_none()) {
+        _ if !change.mistakes.is_empty() => "what is in force stays as it is, as long as there are mistakes",
+        (true, false) => "in force from now on",
+        (true, true) => "what is in force stays as it is",
+        (false, false) => "this is what would change; nothing was written",
+        (false, true) => "nothing would change, and nothing was written",
+    });
+    Ok(0)
+}
+
+fn valid(screen: &Screen, count: usize, files: usize, notes: &[String]) -> Done {
+    if screen.json {
+        screen.json_line(&serde_json::json!({ "policies": count, "notes": notes }))?;
+        return Ok(0);
+    }
+    for note in notes {
+        screen.note(&format!("note: {}", inline(note)));
+    }
+    let (policies, files) = (plural(count, "policy", "policies"), plural(files, "file", "files"));
+    screen.line(&format!("{policies} in {files}: nothing is wrong"))?;
+    Ok(0)
+}
+
+/// What a file is called without the folders above it.
+fn called(file: &Path) -> Result<String, Problem> {
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+    name.ok_or_else(|| {
+        Problem::new(Code::INPUT, format!("`{}` is no file", file.display())).safe("nothing was done")
+    })
 }

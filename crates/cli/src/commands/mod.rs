@@ -62,6 +62,9 @@ pub(crate) async fn dispatch(
     seat: &Seat,
 ) -> Done {
     let attendance = |wait| Attendance::of(screen, surroundings, seat, wait);
+    if command.works() {
+        acl::warn(app, screen).await;
+    }
     match command {
         Command::Run { request, wait } => {
             run::run(app, screen, surroundings, &attendance(wait), &request.join(" ")).await
@@ -72,7 +75,7 @@ pub(crate) async fn dispatch(
         Command::Tools(command) => tools::tools(app, screen, surroundings, seat, command).await,
         Command::Undo { task, dry_run } => undo::undo(app, screen, &task, dry_run).await,
         Command::Authorize => authorize::authorize(screen).await,
-        Command::Acl(command) => acl::acl(screen, command).await,
+        Command::Acl(command) => acl::acl(app, screen, command).await,
         Command::People(command) => people::people(app, screen, command).await,
         Command::Vpol(command) => vpol::vpol(app, screen, command).await,
         Command::Halt => tools::halt(app, screen).await,

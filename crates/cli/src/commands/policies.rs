@@ -1,6 +1,6 @@
 //! Policy files of any kind, as commands read and check them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use policy::yaml::{Mistakes, Note, Origin, Source};
 use runtime::{Code, Problem};
@@ -16,17 +16,19 @@ pub(super) fn read<L>(
 ) -> Result<L, Problem> {
     let mut texts = Vec::new();
     for file in files {
-        let name = file.display().to_string();
-        let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
-        let text = text_of(file).and_then(|text| text.ok_or_else(missing));
-        let unreadable = |error| {
-            Problem::new(Code::INPUT, format!("`{name}` cannot be read: {error}")).safe("nothing was done")
-        };
-        texts.push((name.clone(), text.map_err(unreadable)?));
+        texts.push((file.display().to_string(), text(file)?));
     }
     let sources: Vec<Source<'_>> =
         texts.iter().map(|(file, text)| Source { file, text, origin: Origin::Own }).collect();
     load(&sources).map_err(|mistakes| wrong(&mistakes))
+}
+
+pub(super) fn text(file: &Path) -> Result<String, Problem> {
+    let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+    text_of(file).and_then(|text| text.ok_or_else(missing)).map_err(|error| {
+        let what = format!("`{}` cannot be read: {error}", file.display());
+        Problem::new(Code::INPUT, what).safe("nothing was done")
+    })
 }
 
 /// Says that nothing is wrong with so many policies.

@@ -32,6 +32,7 @@ pub mod policy;
 pub mod set;
 pub mod shipped;
 pub mod when;
+mod written;
 
 pub use access::{Access, Placed, Why};
 pub use case::{Case, Mark, Moment, Scene, Who};
@@ -41,6 +42,7 @@ pub use name::Name;
 pub use permissions::{Permissions, Verdict, WhyNot};
 pub use policy::{DataLevel, Effect, Policy};
 pub use set::{PolicySet, Switch};
+pub use written::written;
 
 #[cfg(test)]
 mod tests;

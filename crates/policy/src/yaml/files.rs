@@ -177,6 +177,14 @@ impl<'s, P: Entry, E> Files<'s, P, E> {
         self
     }
 
+    /// In which file each entry stands, by its name.
+    pub(crate) fn named(&self) -> BTreeMap<String, String> {
+        let file = |(number, read): &(usize, Read<P, E>)| {
+            Some((read.policy.name().to_owned(), self.sources.get(*number)?.file.to_owned()))
+        };
+        self.read.iter().filter_map(file).collect()
+    }
+
     /// The set that everything makes together, with what there is to know about it.
     pub(crate) fn finish<S, W: Into<Wrong>>(
         self,

@@ -132,7 +132,7 @@ impl App {
             today: today.len(),
             stopped_today,
             audit: self.audit_verify(&Check::default()).await?,
-            warnings: warnings.collect(),
+            warnings: warnings.chain(self.policy_warning().await).collect(),
         })
     }
 
@@ -198,6 +198,13 @@ impl App {
             Err(problem) => bad("audit", problem),
         };
         findings.push(audit);
+        // Only where something is wrong.
+        findings.extend(self.policy_warning().await.map(|what| Finding {
+            name: "policies",
+            state: State::Bad,
+            what,
+            remedy: Some("regent acl validate".into()),
+        }));
         findings
     }
 

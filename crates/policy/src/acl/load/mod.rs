@@ -5,6 +5,8 @@ pub(crate) mod example;
 pub(crate) mod matching;
 mod rights;
 
+use std::collections::BTreeMap;
+
 pub use crate::yaml::{Mistake, Mistakes, Note, Noted, Origin, Place, Source, Wrong};
 
 use super::policy::Policy;
@@ -16,6 +18,8 @@ use example::Example;
 pub struct Loaded {
     pub set: PolicySet,
     pub notes: Vec<Note>,
+    /// In which file each policy stands, by its name.
+    pub files: BTreeMap<String, String>,
 }
 
 /// # Errors
@@ -23,8 +27,9 @@ pub struct Loaded {
 pub fn load(sources: &[Source<'_>]) -> Result<Loaded, Mistakes> {
     let files = Files::read(sources, check::policy);
     let files = files.check_examples(|policies| PolicySet::new(policies).unwrap_or_default(), check_examples);
+    let named = files.named();
     let (set, notes) = files.finish(PolicySet::new)?;
-    Ok(Loaded { set, notes })
+    Ok(Loaded { set, notes, files: named })
 }
 
 /// What a policy does that is switched off until wanted is seen with it switched on.
