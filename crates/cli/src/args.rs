@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use authority::{Acl, Approvals, Grants, Tools, Vpol};
+pub(crate) use authority::{Acl, Approvals, Grants, Lasting, Tools, Vpol};
 pub(crate) use people::{Changes as PersonChanges, People};
 
 #[derive(Debug, Parser)]

@@ -62,12 +62,6 @@ impl Time {
         self.stamp().to_zoned(zone.clone()).strftime("%H:%M:%S").to_string()
     }
 
-    /// What clock and calendar show in the given zone.
-    #[must_use]
-    pub fn local(self, zone: &jiff::tz::TimeZone) -> jiff::civil::DateTime {
-        self.stamp().to_zoned(zone.clone()).datetime()
-    }
-
     /// `2026-11-03`, in the given zone.
     #[must_use]
     pub fn date(self, zone: &jiff::tz::TimeZone) -> String {

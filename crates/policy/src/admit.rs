@@ -15,7 +15,7 @@ pub use who::{Asked, EntityFacts, Facts, Kind, default_trust};
 use crate::acl::key::{NoKey, without_a_policy};
 use crate::acl::policy::{Modifiers, Pairing};
 use crate::acl::{self, Effect, Permissions, PolicySet};
-use crate::vpol::Vpol;
+use crate::vpol::{Picked, VpolSet};
 
 /// The explained record of one admission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,11 +39,11 @@ pub struct Admission {
     /// Whether the owner is to be asked who this is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairing: Option<Pairing>,
-    /// The authority that is frozen for the chain.
+    /// The name of the validation policy that is frozen for the chain.
     pub vpol: String,
-    /// What that was picked from, as a body of its own; nothing where it was not picked from a set.
+    /// The policy itself, and why it is that. Nothing in older houses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub picked: Option<Digest>,
+    pub picked: Option<Picked>,
     /// What it was decided from.
     pub facts: Facts,
     pub reasons: Vec<Why>,
@@ -94,12 +94,11 @@ pub const MAIN: &str = "main";
 /// Decides by these policies. INVARIANT (trust-required): without trust that was decided outside the message nobody is let
 /// in, whatever a policy says.
 #[must_use]
-pub fn admit(facts: Facts, policies: &PolicySet) -> Admission {
-    let principal = facts.principal();
+pub fn admit(facts: Facts, policies: &PolicySet, vpols: &VpolSet) -> Admission {
+    let (principal, case) = (facts.principal(), facts.case());
     let Some(trust) = facts.trust() else {
-        return Admission::denied(facts, principal, Trust::Hostile, Why::NoTrust);
+        return Admission::denied(facts, principal, vpols);
     };
-    let case = facts.case();
     let yes = facts.asked == Some(Asked::SaidYes);
     let access = if yes { policies.decide_approved(&case) } else { policies.decide(&case) };
     let mut reasons = Vec::new();
@@ -121,30 +120,33 @@ pub fn admit(facts: Facts, policies: &PolicySet) -> Admission {
             }
         }
     }
+    let picked = facts.pick(&persona, vpols);
     Admission {
         effect,
-        vpol: vpol(&principal, &facts).name.into_owned(),
         trust: access.modifiers.lower(trust),
         principal,
-        matched: access.matched,
+        matched: access.matched.iter().map(ToString::to_string).collect(),
         tools: permissions.allowed(),
         permissions,
         persona,
         session,
         modifiers: access.modifiers,
         pairing: access.pairing.filter(|_| facts.asked.is_none()),
+        vpol: picked.vpol.name.clone().into_owned(),
+        picked: Some(picked),
         facts,
         reasons,
     }
 }
 
 impl Admission {
-    fn denied(facts: Facts, principal: Principal, trust: Trust, why: Why) -> Self {
+    /// Nobody can say how far they are trusted.
+    fn denied(facts: Facts, principal: Principal, vpols: &VpolSet) -> Self {
+        let picked = facts.pick(MAIN, vpols);
         Self {
             effect: Effect::Deny,
-            vpol: vpol(&principal, &facts).name.into_owned(),
             principal,
-            trust,
+            trust: Trust::Hostile,
             matched: Vec::new(),
             tools: Vec::new(),
             permissions: Permissions::none(),
@@ -152,17 +154,11 @@ impl Admission {
             session: None,
             modifiers: Modifiers::default(),
             pairing: None,
+            vpol: picked.vpol.name.clone().into_owned(),
+            picked: Some(picked),
             facts,
-            reasons: vec![why],
+            reasons: vec![Why::NoTrust],
         }
-    }
-}
-
-fn vpol(principal: &Principal, facts: &Facts) -> Vpol {
-    match (principal, facts.attended) {
-        (Principal::Owner { .. }, true) => Vpol::DEFAULT_OWNER,
-        (Principal::Owner { .. } | Principal::System | Principal::Agent { .. }, false) => Vpol::UNATTENDED,
-        _ => Vpol::DEFAULT_OTHERS,
     }
 }
 

@@ -73,8 +73,10 @@ mod tests {
     fn the_owner_is_asked_once_and_not_again_for_a_while() {
         let at = |seconds: u64| Time::from_micros(0).plus(std::time::Duration::from_secs(seconds));
         let day = QUIET_FOR.as_secs();
-        let open = |waiting| Some(Last { wanted: Wanted::Pairing, status: Status::Pending, waiting, over: None });
-        let over = |wanted, status, seconds| Some(Last { wanted, status, waiting: 1, over: Some(at(seconds)) });
+        let open =
+            |waiting| Some(Last { wanted: Wanted::Pairing, status: Status::Pending, waiting, over: None });
+        let over =
+            |wanted, status, seconds| Some(Last { wanted, status, waiting: 1, over: Some(at(seconds)) });
         let (leave, pairing) = (Wanted::Leave, Wanted::Pairing);
         let not_again = Next::Not(Asked::NotAgain);
         let table = [
@@ -85,7 +87,12 @@ mod tests {
             ("said no, just now", leave, over(leave, Status::Rejected, 10 * day), not_again),
             ("said no, a day ago", leave, over(leave, Status::Rejected, 9 * day), Next::Ask),
             ("said no to knowing them, long ago", pairing, over(pairing, Status::Rejected, 0), not_again),
-            ("said no to knowing them, and knows them since", leave, over(pairing, Status::Rejected, 0), Next::Ask),
+            (
+                "said no to knowing them, and knows them since",
+                leave,
+                over(pairing, Status::Rejected, 0),
+                Next::Ask,
+            ),
             ("did not answer", pairing, over(pairing, Status::Expired, 10 * day), not_again),
             ("did not answer, long ago", pairing, over(pairing, Status::Expired, 8 * day), Next::Ask),
             ("said yes, and is asked each time", leave, over(leave, Status::Approved, 10 * day), Next::Ask),

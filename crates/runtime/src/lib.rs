@@ -29,7 +29,7 @@ pub use duties::{DutyLine, DutyState, Pace};
 pub use host::{Finding, Furnished, Host, State, User};
 pub use house::{House, VaultPaths};
 pub use lapsed::Lapsed;
-pub use policies::{Mistaken, PolicyFile, PolicyKind, Standing};
 pub use pipeline::{Surety, Surface, Watch};
+pub use policies::{Mistaken, PolicyFile, PolicyKind, Standing};
 pub use problem::{CODES, Code, Problem, page};
 pub use recheck::{Again, Difference, Line, Rechecked};

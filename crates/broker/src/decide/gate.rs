@@ -49,8 +49,7 @@ impl Deref for Governed {
 pub(super) fn govern(facts: &Facts<'_>, decision: Decision) -> Governed {
     let function = facts.tool.and_then(|tool| tool.handler_config.get("function")).and_then(Value::as_str);
     let function = function.and_then(alias::resolve);
-    let chain = [facts.allowed];
-    let mut action = action(facts, &chain);
+    let mut action = action(facts);
     action.names.extend(function.as_ref().map(|id| id.as_str()));
     if decision.answer == Answer::Review {
         action.answered = Answered::Person;
@@ -82,7 +81,7 @@ fn word(violation: &Violation) -> Word {
 }
 
 /// The facts of a call as the constitution looks at them: none of them is what a layer made of it.
-pub(super) fn action<'a>(facts: &Facts<'a>, chain: &'a [&'a [String]]) -> Action<'a> {
+pub(super) fn action<'a>(facts: &Facts<'a>) -> Action<'a> {
     let hand = hand(facts);
     let registered = facts.tool.map(|tool| tool.id.as_str());
     Action {
@@ -100,7 +99,7 @@ pub(super) fn action<'a>(facts: &Facts<'a>, chain: &'a [&'a [String]]) -> Action
             trust: Some(facts.trust),
             source: &facts.request.source,
         },
-        privilege: privilege(facts, chain),
+        privilege: privilege(facts),
         unexplained: unexplained(facts),
         // No tool listens. Whoever does asks `policy::constitution::is_loopback` before it binds and before it accepts.
         listens: &[],
@@ -127,15 +126,24 @@ fn answered(facts: &Facts<'_>, hand: Hand) -> Answered {
     if by_hand || to_this {
         return Answered::Person;
     }
-    let granted = facts.tool.and_then(|tool| facts.grant(tool));
-    match granted.map(|(_, worth)| worth) {
+    match worth(facts) {
         Some(Enough::Pinned) => Answered::PinnedGrant,
         Some(Enough::Covered) => Answered::Grant,
         Some(Enough::Never) | None => Answered::Nobody,
     }
 }
 
-fn privilege<'a>(facts: &Facts<'a>, chain: &'a [&'a [String]]) -> Privilege<'a> {
+/// What the best grant for this call is worth.
+fn worth(facts: &Facts<'_>) -> Option<Enough> {
+    facts.tool.and_then(|tool| facts.grant(tool)).map(|(_, worth)| worth)
+}
+
+fn granted(facts: &Facts<'_>) -> bool {
+    let harms = facts.tool.map_or(facts.tier, |tool| facts.tier.max(tool.tier)) > domain::Tier::WriteSafe;
+    worth(facts).is_some_and(|worth| worth >= Enough::Pinned || !harms)
+}
+
+fn privilege<'a>(facts: &Facts<'a>) -> Privilege<'a> {
     let tool = facts.tool;
     let enabled = tool.is_some_and(|tool| tool.execution_mode != ExecutionMode::Disabled);
     let concludes = facts.call.subtask.is_none() && facts.call.chosen_by == Chooser::Rule;
@@ -147,9 +155,9 @@ fn privilege<'a>(facts: &Facts<'a>, chain: &'a [&'a [String]]) -> Privilege<'a> 
         agents: tool.map_or(&[], |tool| &tool.agent_access),
         roles: facts.roles,
         needs_roles: tool.map_or(&[], |tool| &tool.role_requirements),
-        credentials: facts.credentials,
         needs_credentials: facts.needs,
-        chain,
+        permissions: facts.permissions,
+        granted: granted(facts),
         out_of_turn: tool.is_some_and(|tool| tool.reach == Reach::Origin) && !concludes,
     }
 }

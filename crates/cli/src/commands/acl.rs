@@ -35,7 +35,8 @@ pub(crate) async fn acl(app: &App, screen: &Screen, command: Acl) -> Done {
             valid(screen, set.iter().count(), files.len(), &notes)
         }
         Acl::Test { policies } => {
-            let set = if policies.is_empty() { app.acl_in_force().await? } else { read(&policies, load)?.set };
+            let set =
+                if policies.is_empty() { app.acl_in_force().await? } else { read(&policies, load)?.set };
             if policies.is_empty() {
                 warn(app, screen).await;
             }

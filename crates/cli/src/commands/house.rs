@@ -3,7 +3,7 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use clap::CommandFactory as _;
-use runtime::app::{AuditReport, Explained};
+use runtime::app::{Admitted, AuditReport, Explained};
 use runtime::{App, Code, DutyState, Problem, State};
 
 use super::{Done, tasks};
@@ -133,6 +133,19 @@ pub(crate) fn config(app: &App, screen: &Screen, command: &Config) -> Done {
 }
 
 pub(crate) async fn tick(app: &App, screen: &Screen) -> Done {
+    let admitted = app.admit_waiting().await?;
+    if screen.json {
+        screen.json_line(&serde_json::json!({ "admitted": admitted }))?;
+    } else if admitted.all() > 0 {
+        let Admitted { allowed, denied, held } = admitted;
+        screen.line(&format!(
+            "{:<10} {allowed} let in, {denied} not, {held} held until you answer",
+            "events"
+        ))?;
+    }
+    if !screen.json && admitted.all() > 0 && !app.knocks().await?.is_empty() {
+        screen.note(&screen.note_tinted("regent approvals list", Tone::Command));
+    }
     let lines = app.tick().await?;
     let mut failed = None;
     for line in &lines {

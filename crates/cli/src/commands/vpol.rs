@@ -1,7 +1,6 @@
 //! `vpol`: validation policies, shown, checked and asked. Nothing is written.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use policy::vpol::{Listed, Loaded, VpolSet, filter, load};
 use runtime::{App, Code, Problem};
@@ -13,14 +12,14 @@ use crate::show::{Screen, Tone, inline};
 
 pub(crate) async fn vpol(app: &App, screen: &Screen, command: Vpol) -> Done {
     match command {
-        Vpol::List { policies } => list(screen, &*counting(app, &policies)?),
-        Vpol::Show { name, policies } => show(screen, &*counting(app, &policies)?, &name),
+        Vpol::List { policies } => list(screen, &counting(app, &policies).await?),
+        Vpol::Show { name, policies } => show(screen, &counting(app, &policies).await?, &name),
         Vpol::Validate { files } => {
             let Loaded { set, notes } = read(&files, load)?;
             sound(screen, set.iter().count(), &notes, &files)
         }
         Vpol::Test { policies } => {
-            let set = counting(app, &policies)?;
+            let set = counting(app, &policies).await?;
             let answer = async |line: String| {
                 let case = serde_json::from_str(&line).map_err(|error| error.to_string());
                 Ok(case.and_then(|case| filter::answer(&set, &case).map_err(|bad| bad.to_string())))
@@ -31,8 +30,8 @@ pub(crate) async fn vpol(app: &App, screen: &Screen, command: Vpol) -> Done {
 }
 
 /// The policies of these files and no others; those that count, if none is named.
-fn counting(app: &App, files: &[PathBuf]) -> Result<Arc<VpolSet>, Problem> {
-    if files.is_empty() { app.vpols() } else { read(files, load).map(|loaded| Arc::new(loaded.set)) }
+async fn counting(app: &App, files: &[PathBuf]) -> Result<VpolSet, Problem> {
+    if files.is_empty() { app.vpols().await } else { read(files, load).map(|loaded| loaded.set) }
 }
 
 fn list(screen: &Screen, set: &VpolSet) -> Done {

@@ -7,6 +7,7 @@ use domain::{Digest, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::acl::case::{Case, Mark, Moment, Scene, Who};
+use crate::vpol::{Chain, Picked, VpolSet};
 
 /// What is known about an event, none of it from the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +38,8 @@ pub struct Facts {
     /// The policies that decided, as they are kept.
     #[serde(default)]
     pub policies: Option<Digest>,
+    #[serde(default)]
+    pub vpols: Option<Digest>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,6 +155,12 @@ impl Facts {
             }
         }
         Case { principal: who, event: self.scene.clone(), now: self.at }
+    }
+
+    /// The validation policy that a chain comes under which starts with it. There are no buckets of chains yet.
+    pub(super) fn pick(&self, agent: &str, vpols: &VpolSet) -> Picked {
+        let (principal, attended) = (self.case().principal, self.attended);
+        vpols.pick(&Chain { principal, agent: agent.to_owned(), bucket: None, attended })
     }
 
     /// By which names a grant can mean them: who they are, what they are to the owner, what the owner says of them.

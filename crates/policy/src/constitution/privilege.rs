@@ -4,6 +4,8 @@ use domain::glob::matches;
 use domain::{Tier, Trust};
 
 use super::{Action, Answered, Hand, Why};
+use crate::acl::permissions::{Bounds, Said};
+use crate::acl::{Credentials, Permissions};
 
 /// What the first layers look at, as facts and not as what they said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,12 +20,11 @@ pub struct Privilege<'a> {
     pub agents: &'a [String],
     pub roles: &'a [String],
     pub needs_roles: &'a [String],
-    /// Globs over the names of secrets.
-    pub credentials: &'a [String],
     pub needs_credentials: &'a [String],
-    /// What each link of the chain allows, as globs over tool ids. All of them must allow it; where there is no link,
-    /// nobody has.
-    pub chain: &'a [&'a [String]],
+    /// How far the chain may go, every link of it.
+    pub permissions: &'a Permissions,
+    /// Whether a grant of the owner covers this very call, and is worth enough for what it can do.
+    pub granted: bool,
     /// Whether it speaks to whoever the chain began with before the task is over, or for somebody else than the task.
     pub out_of_turn: bool,
 }
@@ -39,8 +40,11 @@ fn access(action: &Action<'_>) -> Option<Why> {
     let covered = |globs: &[String], name: &str| globs.iter().any(|glob| matches(glob, name));
     let owner = action.behind.principal.is_some_and(domain::principal::Principal::is_owner);
     let in_role = owner || facts.needs_roles.iter().all(|role| facts.roles.contains(role));
-    let may_know = facts.needs_credentials.iter().all(|name| covered(facts.credentials, name));
-    let within = !facts.chain.is_empty() && facts.chain.iter().all(|link| covered(link, tool));
+    let may_know = match &facts.permissions.credentials {
+        Credentials::All => true,
+        Credentials::Only(names) => facts.needs_credentials.iter().all(|name| names.contains(name)),
+    };
+    let within = within(facts, tool);
     let table = [
         (facts.on, Why::SwitchedOff),
         (facts.fits, Why::WrongForm),
@@ -51,6 +55,16 @@ fn access(action: &Action<'_>) -> Option<Why> {
         (within, Why::BeyondTheChain),
     ];
     table.into_iter().find(|(holds, _)| !holds).map(|(_, why)| why)
+}
+
+/// Every link allows it, none denies it, and no ceiling is below it. A grant allows in the last link's place, and in no
+/// other's.
+fn within(facts: &Privilege<'_>, tool: &str) -> bool {
+    let Permissions { own, within, .. } = facts.permissions;
+    let covers = |said: &Said| said.tools().iter().any(|glob| matches(glob, tool));
+    let open = |link: &Bounds| !link.deny.iter().any(covers) && link.ceilings.iter().all(covers);
+    let allows = |link: &Bounds| link.allow.iter().any(covers);
+    open(own) && (allows(own) || facts.granted) && within.iter().all(|link| open(link) && allows(link))
 }
 
 /// The trust reaches the tier's. Somebody known who is one step short needs somebody's answer, as much as it can harm.

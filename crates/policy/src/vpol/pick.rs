@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use domain::Digest;
 use serde::{Deserialize, Serialize};
 
 use super::Vpol;
@@ -24,15 +23,6 @@ pub struct Chain {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Picked {
     pub vpol: Vpol,
-    pub why: Why,
-}
-
-/// A pick as it is kept: with all that it was made from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
-    pub chain: Chain,
-    /// The set, which is a body of its own.
-    pub set: Digest,
     pub why: Why,
 }
 

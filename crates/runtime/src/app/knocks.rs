@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use domain::Time;
 use domain::event::Direction;
-use domain::id::{EntityId, KnockId};
-use ledger::records::{Access, Cursor, Entity, EntityKind, Event, Identity, Knock, KnockKind};
+use domain::id::KnockId;
+use ledger::records::{Access, Cursor, Entity, Event, Identity, Knock, KnockKind};
 use ledger::table::Record as _;
 use ledger::{CommitError, Found, Refusal};
-use policy::acl::{Effect, PolicySet};
-use policy::admit::{Admission, Asked, admit};
+use policy::acl::Effect;
+use policy::admit::{Admission, Asked};
 use serde::Serialize;
 
 use super::App;
 use crate::pipeline::knock::{self, Behind, Ending, KNOCKS};
-use crate::pipeline::{self, Desk, Person, Turn};
-use crate::policies::Active;
+use crate::pipeline::{self, Desk, Person, Surety, Turn, linking};
+use crate::policies::InForce;
 use crate::problem::{Code, Problem};
 
 /// How many events were decided about, and how.
@@ -128,16 +128,16 @@ impl App {
     /// Nothing if another process was faster.
     async fn admit_event(&self, desk: &Desk, event: &Event) -> Result<Option<Effect>, Problem> {
         for _ in 0..TRIES {
-            let active = self.in_force(desk).await?;
-            let sitting = self.sitting(desk, &active);
+            let policies = self.in_force(desk).await?;
+            let sitting = self.sitting(desk, &policies);
             let sender = self.still_there(desk, event).await?;
             let facts = match &sender {
                 Some(person) => pipeline::facts(sitting, event, person).await?,
                 None => pipeline::facts_of_nobody(sitting, event),
             };
             let mut batch = desk.batch();
-            active.enter(&mut batch);
-            let mut admission = admit(facts.clone(), &active.set);
+            policies.enter(&mut batch);
+            let mut admission = sitting.decide(facts.clone());
             let behind = match knock::wanted(&admission) {
                 Some(wanted) => Some(knock::stand(desk, event, wanted, &mut batch).await?),
                 None => None,
@@ -145,7 +145,7 @@ impl App {
             let knock = match behind {
                 Some(Behind::Question(knock)) => Some(knock.id),
                 Some(Behind::Nothing(why)) => {
-                    admission = admit(knock::asked(facts, why), &active.set);
+                    admission = sitting.decide(knock::asked(facts, why));
                     None
                 }
                 None => None,
@@ -228,8 +228,11 @@ impl App {
         let knock = seen;
         for _ in 0..TRIES {
             if !knock.status.is_open() {
-                let what = format!("{} was answered already: {}", self.short(knock.id).await?, knock.status.name());
-                return Err(Problem::new(Code::ANSWERED, what).safe("nothing was done").remedy("regent approvals list"));
+                let what =
+                    format!("{} was answered already: {}", self.short(knock.id).await?, knock.status.name());
+                return Err(Problem::new(Code::ANSWERED, what)
+                    .safe("nothing was done")
+                    .remedy("regent approvals list"));
             }
             match self.end_knock(&desk, &knock, &answer, via).await? {
                 Some(ended) => return self.knock_view(&desk, ended).await,
@@ -237,7 +240,9 @@ impl App {
                     let again = desk.ledger.knock(knock.id).await?;
                     if again.as_ref().is_some_and(|again| again.stamp != knock.stamp) {
                         let short = self.short(knock.id).await?;
-                        let what = format!("another message of theirs came, or somebody answered: look at {short} again");
+                        let what = format!(
+                            "another message of theirs came, or somebody answered: look at {short} again"
+                        );
                         return Err(Problem::new(Code::ANSWERED, what)
                             .safe("nothing was done")
                             .remedy(format!("regent approvals show {short}")));
@@ -245,7 +250,8 @@ impl App {
                 }
             }
         }
-        Err(Problem::new(Code::DATABASE_BUSY, "others write about the same sender all the time").safe("nothing was done"))
+        Err(Problem::new(Code::DATABASE_BUSY, "others write about the same sender all the time")
+            .safe("nothing was done"))
     }
 
     /// Nothing if the batch was refused: somebody was faster.
@@ -260,21 +266,24 @@ impl App {
         let erased = || Problem::new(Code::ERASED, "whoever wanted in was erased").safe("nothing was done");
         let identity = desk.ledger.identity(knock.sender).await?.filter(|one| !one.is_erased());
         let identity = identity.ok_or_else(erased)?;
+        let turn = linking::Turn::begin(desk).await?;
         let mut person = pipeline::sender(desk, &identity.platform, &identity.identifier).await?;
         let (asked, entity) = match answer {
             KnockAnswer::No => (Asked::SaidNo, None),
             KnockAnswer::Yes(who) => {
                 if person.entity.is_none() {
-                    let (entity, fresh) = self.introduced(desk, who).await?;
-                    person = pipeline::introduce(desk, person, entity, fresh, &mut batch).await?;
+                    let entity = self.introduced(desk, &identity, who, &mut batch).await?;
+                    let linked = linking::link(desk, &identity, &entity, Surety::Told, &mut batch).await?;
+                    turn.take(desk, &*self.parts.host, &mut batch);
+                    person = person.known_as(linked, entity);
                 }
                 (Asked::SaidYes, person.entity.as_ref().map(|entity| entity.id))
             }
         };
         let ended = knock::end(knock, Ending { asked, by: "owner", via, entity }, now, &mut batch);
-        let active = self.in_force(desk).await?;
-        active.enter(&mut batch);
-        self.decide_again(desk, &active, &ended, Some(&person), asked, &mut batch).await?;
+        let policies = self.in_force(desk).await?;
+        policies.enter(&mut batch);
+        self.decide_again(desk, &policies, &ended, Some(&person), asked, &mut batch).await?;
         person.enter(&mut batch);
         match desk.ledger.commit(batch).await {
             Ok(_) => Ok(Some(ended)),
@@ -289,7 +298,7 @@ impl App {
     async fn decide_again(
         &self,
         desk: &Desk,
-        active: &Active<PolicySet>,
+        policies: &InForce,
         knock: &Knock,
         person: Option<&Person>,
         asked: Asked,
@@ -299,12 +308,12 @@ impl App {
         for access in desk.ledger.admissions_behind(knock.id).await?.iter().filter(|access| access.n == 0) {
             let gone = || Problem::new(Code::DATABASE_DAMAGED, "the event of an admission is gone");
             let event = desk.ledger.event(access.event_id).await?.ok_or_else(gone)?;
-            let sitting = self.sitting(desk, active);
+            let sitting = self.sitting(desk, policies);
             let facts = match person {
                 Some(person) => pipeline::facts(sitting, &event, person).await?,
                 None => pipeline::facts_of_nobody(sitting, &event),
             };
-            let admission = admit(knock::asked(facts, asked), &active.set);
+            let admission = sitting.decide(knock::asked(facts, asked));
             let salt = person.map(|person| &person.salt);
             pipeline::enter(desk, &event, salt, &admission, (Turn::Answered, Some(knock.id)), batch)?;
             admissions.push(admission);
@@ -318,14 +327,14 @@ impl App {
         for knock in desk.ledger.open_knocks().await?.into_iter().filter(|knock| !knock.is_open(now)) {
             let mut batch = desk.batch();
             let ended = knock::end(&knock, Ending::SILENCE, now, &mut batch);
-            let active = self.in_force(desk).await?;
-            active.enter(&mut batch);
+            let policies = self.in_force(desk).await?;
+            policies.enter(&mut batch);
             let identity = desk.ledger.identity(knock.sender).await?.filter(|one| !one.is_erased());
             let person = match identity {
                 Some(one) => Some(pipeline::sender(desk, &one.platform, &one.identifier).await?),
                 None => None,
             };
-            self.decide_again(desk, &active, &ended, person.as_ref(), Asked::NoAnswer, &mut batch).await?;
+            self.decide_again(desk, &policies, &ended, person.as_ref(), Asked::NoAnswer, &mut batch).await?;
             match desk.ledger.commit(batch).await {
                 Ok(_) | Err(CommitError::Refused(Refusal::Gone { table: KNOCKS, .. })) => {}
                 Err(error) => return Err(error.into()),
@@ -334,23 +343,23 @@ impl App {
         Ok(())
     }
 
-    /// The person that the owner means: one who is known, or a new one.
-    async fn introduced(&self, desk: &Desk, who: &Introduction) -> Result<(Entity, bool), Problem> {
-        if let Some(person) = &who.person {
-            return Ok((self.person(person).await?, false));
+    /// The person that the owner means: one who is known, or a new one, who is entered.
+    async fn introduced(
+        &self,
+        desk: &Desk,
+        identity: &Identity,
+        who: &Introduction,
+        batch: &mut ledger::Batch,
+    ) -> Result<Entity, Problem> {
+        if let Some(known) = &who.person {
+            return self.known_person(desk, known).await;
         }
-        let id: EntityId = desk.id();
-        let relationship = who.relationship.clone().unwrap_or_else(|| STRANGER_BECOMES.into());
-        let entity = Entity {
-            id,
-            kind: EntityKind::Person,
-            name: who.name.clone(),
-            is_owner: false,
-            relationship: Some(relationship),
-            trust: None,
-            created_at: desk.now(),
+        let name = match &who.name {
+            Some(name) => name.clone(),
+            None => self.name_for(desk, identity).await?,
         };
-        Ok((entity, true))
+        let relationship = who.relationship.clone().unwrap_or_else(|| STRANGER_BECOMES.into());
+        self.new_person(desk, &name, &relationship, batch).await
     }
 
     async fn knocked(&self, id: &str) -> Result<Knock, Problem> {

@@ -95,14 +95,14 @@ impl App {
     async fn judged(&self, row: Access) -> Result<Judged, Problem> {
         let (body, _): (Kept<Admitted>, _) = self.body(&row.decision).await?;
         let named = match &body {
-            Kept::There(admitted) => admitted.decision.facts.policies,
+            Kept::There(admitted) => admitted.decision.facts.policies.zip(admitted.decision.facts.vpols),
             Kept::Gone | Kept::Changed | Kept::Unreadable(_) => None,
         };
-        let set = match named {
-            Some(digest) => Some(self.body(&digest).await?.0),
+        let sets = match named {
+            Some((acl, vpols)) => Some((self.body(&acl).await?.0, self.body(&vpols).await?.0)),
             None => None,
         };
-        Ok(Judged { row, body, set })
+        Ok(Judged { row, body, sets })
     }
 
     async fn called(&self, row: ToolCall) -> Result<Called, Problem> {
@@ -118,19 +118,6 @@ impl App {
             }
         }
         Ok(Called { row, decided, tool, request, of_now })
-    }
-
-    async fn picked(
-        &self,
-        admitted: &Admitted,
-    ) -> Result<Option<(Kept<pick::Kept>, Kept<VpolSet>)>, Problem> {
-        let Some(digest) = &admitted.decision.picked else { return Ok(None) };
-        let (kept, _): (Kept<pick::Kept>, _) = self.body(digest).await?;
-        let set = match &kept {
-            Kept::There(kept) => self.body(&kept.set).await?.0,
-            Kept::Gone | Kept::Changed | Kept::Unreadable(_) => Kept::Gone,
-        };
-        Ok(Some((kept, set)))
     }
 
     async fn policies(&self, ids: &[VpolId]) -> Result<Vec<Policy>, Problem> {

@@ -16,15 +16,16 @@ use engine::task::Opening;
 use ledger::records::{CallStatus, Event};
 use ledger::{CommitError, Ledger, Refusal};
 use llm::{Direct, Provider};
-use policy::acl::{Effect, Permissions, PolicySet};
-use policy::admit::{Admitted, MAIN};
+use policy::acl::{Effect, Permissions};
+use policy::admit::{Admission, Admitted, MAIN};
+use policy::vpol::Vpol;
 
 use super::{App, Report};
 use crate::pipeline::{
-    self, Authority, Basis, Cast, Claim, Desk, Driver, Ended, Ground, Held, Rights, Setting, Sitting, Surface,
-    Turn, Watch,
+    self, Authority, Basis, Cast, Claim, Desk, Driver, Ended, Ground, Held, Rights, Setting, Sitting,
+    Surface, Turn, Watch,
 };
-use crate::policies::{self, Active};
+use crate::policies::InForce;
 use crate::problem::{Code, Problem};
 use crate::toolbox::Toolbox;
 
@@ -175,10 +176,10 @@ impl App {
     /// From an event that is durable to the end of its task.
     async fn begin(&self, errand: Errand<'_>) -> Result<Ended, Problem> {
         let Errand { desk, event, cast, request, .. } = &errand;
-        let active = self.in_force(desk).await?;
+        let policies = self.in_force(desk).await?;
         let mut batch = desk.batch();
-        active.enter(&mut batch);
-        let admission = pipeline::admission(self.sitting(desk, &active), event, &cast.sender).await?;
+        policies.enter(&mut batch);
+        let admission = pipeline::admission(self.sitting(desk, &policies), event, &cast.sender).await?;
         let first = (Turn::First, None);
         let salt = Some(&cast.sender.salt);
         let tags = pipeline::enter(desk, event, salt, &admission, first, &mut batch)?;
@@ -210,8 +211,8 @@ impl App {
     /// of now does not allow is not done, whatever was allowed before.
     async fn go_on(&self, errand: Errand<'_>) -> Result<Ended, Problem> {
         let Errand { desk, event, cast, request, .. } = &errand;
-        let active = self.in_force(desk).await?;
-        let admission = pipeline::admission(self.sitting(desk, &active), event, &cast.sender).await?;
+        let policies = self.in_force(desk).await?;
+        let admission = pipeline::admission(self.sitting(desk, &policies), event, &cast.sender).await?;
         if admission.effect != Effect::Allow {
             return Err(self.not_admitted(event, &admission).await?);
         }
@@ -243,24 +244,21 @@ impl App {
         let ledger = self.ledger().await?;
         let row = ledger.admission_of(event.id).await?.ok_or_else(gone)?;
         let body = ledger.body(&row.decision).await?.ok_or_else(gone)?;
-        let admitted: Admitted = serde_json::from_slice(&body)
-            .map_err(|error| Problem::new(Code::DATABASE_DAMAGED, format!("an admission is unreadable: {error}")))?;
+        let admitted: Admitted = serde_json::from_slice(&body).map_err(|error| {
+            Problem::new(Code::DATABASE_DAMAGED, format!("an admission is unreadable: {error}"))
+        })?;
         Ok(admitted.decision.permissions)
     }
 
-    pub(super) async fn in_force(&self, desk: &Desk) -> Result<Active<PolicySet>, Problem> {
-        policies::in_force(desk, &*self.parts.host).await
+    pub(super) async fn in_force(&self, desk: &Desk) -> Result<InForce, Problem> {
+        InForce::now(desk, &*self.parts.host).await
     }
 
-    pub(super) fn sitting<'a>(&'a self, desk: &'a Desk, active: &'a Active<PolicySet>) -> Sitting<'a> {
-        Sitting { desk, active, zone: &self.parts.zone }
+    pub(super) fn sitting<'a>(&'a self, desk: &'a Desk, policies: &'a InForce) -> Sitting<'a> {
+        Sitting { desk, policies, zone: &self.parts.zone }
     }
 
-    async fn not_admitted(
-        &self,
-        event: &Event,
-        admission: &policy::admit::Admission,
-    ) -> Result<Problem, Problem> {
+    async fn not_admitted(&self, event: &Event, admission: &Admission) -> Result<Problem, Problem> {
         let why: Vec<String> = admission.reasons.iter().map(ToString::to_string).collect();
         let short = self.short(event.id).await?;
         Ok(Problem::new(Code::NOT_ADMITTED, format!("not let in: {}", why.join("; ")))
@@ -364,8 +362,8 @@ struct Moment<'a> {
 impl Ground for Moment<'_> {
     async fn basis(&self) -> Result<Basis, Problem> {
         let Self { app, errand: Errand { desk, event, cast, request, .. }, then } = self;
-        let active = app.in_force(desk).await?;
-        let admission = pipeline::admission(app.sitting(desk, &active), event, &cast.sender).await?;
+        let policies = app.in_force(desk).await?;
+        let admission = pipeline::admission(app.sitting(desk, &policies), event, &cast.sender).await?;
         if admission.effect != Effect::Allow {
             return Err(app.not_admitted(event, &admission).await?);
         }
@@ -380,7 +378,7 @@ impl Ground for Moment<'_> {
 }
 
 /// The owner's typed words are the owner's; anybody else's carry who they are.
-fn source(admission: &policy::admit::Admission) -> Source {
+fn source(admission: &Admission) -> Source {
     if admission.principal.is_owner() {
         Source::Owner
     } else {

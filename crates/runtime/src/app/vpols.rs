@@ -1,25 +1,21 @@
 //! The validation policies that count.
 
-use std::sync::{Arc, LazyLock};
-
 use policy::vpol::{VpolSet, shipped};
 
 use super::App;
-use crate::problem::{Code, Problem};
-
-static SHIPPED: LazyLock<Result<Arc<VpolSet>, String>> = LazyLock::new(|| {
-    shipped::defaults().map(|loaded| Arc::new(loaded.set)).map_err(|mistakes| mistakes.to_string())
-});
+use crate::policies;
+use crate::problem::Problem;
 
 impl App {
     /// The set that counts at this moment: chains that start are given one of it, and calls are held to it besides what was
-    /// frozen for their chain. So far it is the set that ships; files of the house take its place here.
+    /// frozen for their chain. In a place without a house, what ships; it makes no house.
     ///
     /// # Errors
-    /// If there is none.
-    #[expect(clippy::unused_self, reason = "the files of the house will be read here")]
-    pub fn vpols(&self) -> Result<Arc<VpolSet>, Problem> {
-        let broken = |mistakes: &String| Problem::new(Code::INTERNAL, mistakes.clone());
-        SHIPPED.as_ref().map(Arc::clone).map_err(broken)
+    /// If the ledger fails.
+    pub async fn vpols(&self) -> Result<VpolSet, Problem> {
+        if self.is_furnished() {
+            return Ok(policies::active(&self.desk().await?, &*self.parts.host).await?.set);
+        }
+        shipped::defaults().map(|loaded| loaded.set).map_err(Problem::internal)
     }
 }

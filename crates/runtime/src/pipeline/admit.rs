@@ -1,17 +1,17 @@
 //! Admit: who is this, may they, and how far. One explained record per event, and one more where the owner was asked.
 
+use domain::Tags;
 use domain::canonical;
 use domain::event::{ContainerKind, WEBHOOK};
 use domain::id::{Id, KnockId, ReasonId, TaskId};
-use domain::{Tags};
 use ledger::records::{Access, Blob, EntityKind, Event, Reason, Salt, Vpol};
 use ledger::{Batch, Entry, StoreError};
-use policy::acl::{Moment, PolicySet, Scene};
-use policy::admit::{Admission, Admitted, EntityFacts, Facts, Kind, MAIN, admit};
+use policy::acl::{Moment, Scene};
+use policy::admit::{Admission, Admitted, EntityFacts, Facts, Kind, admit};
 use serde_json::{Value, json};
 
 use super::{Desk, Person};
-use crate::policies::Active;
+use crate::policies::InForce;
 use crate::problem::Problem;
 
 /// Which of the decisions about an event this is.
@@ -26,26 +26,28 @@ pub(crate) enum Turn {
 #[derive(Clone, Copy)]
 pub(crate) struct Sitting<'a> {
     pub(crate) desk: &'a Desk,
-    /// The policies in force.
-    pub(crate) active: &'a Active<PolicySet>,
+    pub(crate) policies: &'a InForce,
     /// On whose wall the clock hangs.
     pub(crate) zone: &'a jiff::tz::TimeZone,
+}
+
+impl Sitting<'_> {
+    pub(crate) fn decide(&self, facts: Facts) -> Admission {
+        admit(facts, &self.policies.acl.set, &self.policies.vpol.set)
+    }
 }
 
 /// What is known about an event whose sender was erased: nothing but how it came in.
 pub(crate) fn facts_of_nobody(sitting: Sitting<'_>, event: &Event) -> Facts {
     let (platform, container_kind) = (Some(event.platform.clone()), Some(event.container_kind));
     let scene = Scene { platform, container_kind, ..Scene::default() };
-    let policies = Some(sitting.active.digest);
-    Facts { adapter: event.adapter.clone(), lost: true, scene, policies, ..Facts::default() }
+    let (policies, vpols) = (Some(sitting.policies.acl.digest), Some(sitting.policies.vpol.digest));
+    let adapter = event.adapter.clone();
+    Facts { adapter, lost: true, scene, policies, vpols, ..Facts::default() }
 }
 
 /// What is known about an event, none of it from its words.
-pub(crate) async fn facts(
-    sitting: Sitting<'_>,
-    event: &Event,
-    person: &Person,
-) -> Result<Facts, StoreError> {
+pub(crate) async fn facts(sitting: Sitting<'_>, event: &Event, person: &Person) -> Result<Facts, StoreError> {
     let ledger = &sitting.desk.ledger;
     let place = ledger.place(event.place).await?;
     let account = place.as_ref().map(|place| place.account.clone()).filter(|account| !account.is_empty());
@@ -89,7 +91,8 @@ pub(crate) async fn facts(
         // Who asked at a terminal sits at it; whether they still do is for whoever drives it.
         attended: event.is_from_terminal(),
         asked: None,
-        policies: Some(sitting.active.digest),
+        policies: Some(sitting.policies.acl.digest),
+        vpols: Some(sitting.policies.vpol.digest),
     })
 }
 
@@ -110,7 +113,7 @@ pub(crate) async fn admission(
     person: &Person,
 ) -> Result<Admission, StoreError> {
     let facts = facts(sitting, event, person).await?;
-    Ok(admit(facts, &sitting.active.set))
+    Ok(sitting.decide(facts))
 }
 
 /// Enters the records of a decision; the caller's batch makes them durable together with what follows from them.
@@ -122,10 +125,9 @@ pub(crate) fn enter(
     (turn, knock): (Turn, Option<KnockId>),
     batch: &mut Batch,
 ) -> Result<Tags, Problem> {
-    let vpol = policy::vpol::Vpol::named(&admission.vpol).ok_or_else(|| {
-        Problem::new(crate::Code::INTERNAL, format!("there is no validation policy `{}`", admission.vpol))
-    })?;
-    let rules = Blob::public(vpol.rules());
+    let picked = admission.picked.as_ref().map(|picked| picked.vpol.clone());
+    let vpol = picked.unwrap_or_else(policy::vpol::Vpol::strictest);
+    let rules = Blob::public(vpol.bytes());
     let tags = Tags { origin: event.origin_id, reason: desk.id(), vpol: vpol.id() };
     batch.put(&rules).put(&Vpol {
         vpol_id: tags.vpol,

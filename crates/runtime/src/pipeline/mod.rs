@@ -32,7 +32,7 @@ pub(crate) use journal::{fold, load, projection, queued, step_of};
 pub(crate) use ledger::chain::Trail;
 pub use linking::Surety;
 pub(crate) use people::{Person, agent, owner, sender};
-pub(crate) use validation::{body, chain, kept};
+pub(crate) use validation::{body, kept};
 
 use std::sync::Arc;
 

@@ -21,6 +21,11 @@ pub(crate) struct Person {
 }
 
 impl Person {
+    /// The same person, who is known from now on: the caller writes that down.
+    pub(crate) fn known_as(self, identity: Identity, entity: Entity) -> Self {
+        Self { identity, entity: Some(entity), fresh_identity: false, fresh_entity: false, ..self }
+    }
+
     /// Writes what is new, and expects what is not to be there still: whoever was erased a moment ago is somebody new. Two processes may meet somebody for the first time at once: then one batch is
     /// refused as a duplicate, and whoever looks again finds the other's records.
     pub(crate) fn enter(&self, batch: &mut Batch) {

@@ -1,43 +1,16 @@
-//! Under which validation policies a chain runs: which one it is given when it starts, what was kept of that, and what the
-//! rules of a policy ask about at the moment of a call.
+//! Under which validation policies a chain runs: what was kept of the one it was given, and what the rules of a policy ask
+//! about at the moment of a call.
 
 use std::collections::BTreeMap;
 
 use broker::{Decided, ToolSpec};
-use domain::event::CLI;
 use domain::id::{CallId, TaskId, VpolId};
 use domain::{Digest, Time};
 use engine::task::DELIVER;
-use ledger::records::{CallStatus, Event, ToolCall};
+use ledger::records::{CallStatus, ToolCall};
 use ledger::{Ledger, StoreError};
-use policy::acl::Who;
-use policy::admit::MAIN;
-use policy::vpol::{Calls, Chain, Rate, Vpol};
+use policy::vpol::{Calls, Rate, Vpol};
 use serde::de::DeserializeOwned;
-
-use super::Person;
-
-/// A chain as validation policies see it when it starts. There are no buckets of chains yet.
-pub(crate) fn chain(event: &Event, person: &Person) -> Chain {
-    Chain { principal: who(person), agent: MAIN.to_owned(), bucket: None, attended: attended(event) }
-}
-
-/// Whether somebody sits at it: the owner does at their terminal, and nobody else does yet.
-pub(crate) fn attended(event: &Event) -> bool {
-    event.adapter == CLI
-}
-
-/// Without names: no policy asks for one.
-fn who(person: &Person) -> Who {
-    match &person.entity {
-        None => Who::unknown(),
-        Some(entity) => Who {
-            is_owner: Some(entity.is_owner),
-            relationship: entity.relationship.clone(),
-            ..Who::known(entity.id.to_string())
-        },
-    }
-}
 
 /// The policy of this id, as it was kept; nothing if nobody knows it, or what was kept of it cannot be read.
 pub(crate) async fn kept(ledger: &Ledger, id: VpolId) -> Result<Option<Vpol>, StoreError> {

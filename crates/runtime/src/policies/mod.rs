@@ -12,11 +12,14 @@
 mod acl;
 mod files;
 mod fresh;
+mod vpol;
 
 use domain::{Digest, Time};
 use ledger::records::{ActivePolicies, PolicySwitch};
 use ledger::{Body, Ledger};
-use policy::acl::load::{Origin, Source};
+use policy::acl::PolicySet;
+use policy::vpol::VpolSet;
+use policy::yaml::{Origin, Source};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -128,7 +131,6 @@ pub(crate) async fn active<S: Rules>(desk: &Desk, host: &dyn Host) -> Result<Act
 ///
 /// # Errors
 /// If the ledger fails.
-#[expect(dead_code, reason = "admission asks it once it decides by policies")]
 pub(crate) async fn in_force<S: Rules>(desk: &Desk, host: &dyn Host) -> Result<Active<S>, Problem> {
     let active = active::<S>(desk, host).await?;
     match &active.fresh {
@@ -168,11 +170,30 @@ pub(crate) async fn activate<S: Rules>(
 
 impl<S> Active<S> {
     /// Enters what is new into the caller's batch: the set, that it is in force, and the record of that.
-    #[expect(dead_code, reason = "admission asks it once it decides by policies")]
     pub(crate) fn enter(&self, batch: &mut ledger::Batch) {
         if let Some(fresh) = &self.fresh {
             fresh.enter(fresh::HOUSE, batch);
         }
+    }
+}
+
+/// All kinds of policies that decide about an event.
+pub(crate) struct InForce {
+    pub(crate) acl: Active<PolicySet>,
+    pub(crate) vpol: Active<VpolSet>,
+}
+
+impl InForce {
+    /// # Errors
+    /// If the ledger fails.
+    pub(crate) async fn now(desk: &Desk, host: &dyn Host) -> Result<Self, Problem> {
+        Ok(Self { acl: in_force(desk, host).await?, vpol: in_force(desk, host).await? })
+    }
+
+    /// Enters what is new into the caller's batch, as [`Active::enter`] does.
+    pub(crate) fn enter(&self, batch: &mut ledger::Batch) {
+        self.acl.enter(batch);
+        self.vpol.enter(batch);
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn admissions(chain: &Chain) -> Vec<Line> {
 }
 
 fn admission(chain: &Chain, judged: &Judged, decided: Option<&Entry>) -> Vec<Line> {
-    let Judged { row, body, set } = judged;
+    let Judged { row, body, sets } = judged;
     let mut look = Look::at("admission", row.id);
     look.audited("decision", decided, &row.decision);
     look.audited("effect", decided, &row.effect);
@@ -57,10 +57,11 @@ fn admission(chain: &Chain, judged: &Judged, decided: Option<&Entry>) -> Vec<Lin
         let rules = Rules { then: admitted.by.as_ref().map(|by| by.rules), now: policy::RULES };
         look.rules(rules);
         let then = &admitted.decision;
-        match set {
-            Some(set) => {
-                if let Some(set) = look.public("policies", set) {
-                    compare(&mut look, rules, then, &admit(then.facts.clone(), set));
+        match sets {
+            Some((acl, vpols)) => {
+                let (acl, vpols) = (look.public("policies", acl), look.public("validation policies", vpols));
+                if let (Some(acl), Some(vpols)) = (acl, vpols) {
+                    compare(&mut look, rules, then, &admit(then.facts.clone(), acl, vpols));
                 }
             }
             None => look.unkept(),
@@ -77,16 +78,6 @@ fn admission(chain: &Chain, judged: &Judged, decided: Option<&Entry>) -> Vec<Lin
     look.end()
 }
 
-/// The validation policy that comes out of what it was picked from.
-fn picked_again(look: &mut Look, rules: Rules, chain: &Chain, frozen: VpolId) -> Option<Vpol> {
-    let (kept, set) = chain.picked.as_ref()?;
-    let kept = look.personal("pick", kept)?;
-    let Picked { vpol, why } = look.public("policies", set)?.pick(&kept.chain);
-    look.compare_by(rules, "why it was picked", &kept.why, &why);
-    look.compare_by(rules, "policy that was picked", frozen, vpol.id());
-    Some(vpol)
-}
-
 fn compare(look: &mut Look, rules: Rules, then: &Admission, now: &Admission) {
     let whole = |admission: &Admission| {
         format!("{}: {}, trust {}", admission.effect.name(), admission.principal, admission.trust)
@@ -99,6 +90,7 @@ fn compare(look: &mut Look, rules: Rules, then: &Admission, now: &Admission) {
     look.compare_by(rules, "session", shown(&then.session), shown(&now.session));
     look.compare_by(rules, "persona", &then.persona, &now.persona);
     look.compare_by(rules, "policy", &then.vpol, &now.vpol);
+    look.compare_by(rules, "policy that was picked", shown(&then.picked), shown(&now.picked));
     look.compare_by(rules, "reasons", words(then), words(now));
 }
 

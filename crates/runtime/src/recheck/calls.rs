@@ -132,13 +132,7 @@ fn policy_of<'a>(
 }
 
 /// What was asked about is what the journal asked for, and nothing was added to what the admission gave.
-fn from_journal(
-    called: &Called,
-    decided: &Decided,
-    replayed: &Replayed,
-    chain: &Chain,
-    look: &mut Look,
-) {
+fn from_journal(called: &Called, decided: &Decided, replayed: &Replayed, chain: &Chain, look: &mut Look) {
     let (opening, salt) = (replayed.opening(), chain.salt.as_ref());
     let admitted = chain.admissions.last().and_then(|judged| match &judged.body {
         Kept::There(admitted) => Some(&admitted.decision.permissions),

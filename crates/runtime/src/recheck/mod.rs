@@ -18,7 +18,7 @@ use engine::task::Step;
 use ledger::records::{Access, AgentTask, Event, Origin, Reason, Salt, TaskStep, ToolCall};
 use policy::acl::PolicySet;
 use policy::admit::Admitted;
-use policy::vpol::{Vpol, VpolSet, pick};
+use policy::vpol::{Vpol, VpolSet};
 use serde::Serialize;
 
 /// A body that a row names, as it was found.
@@ -61,7 +61,7 @@ pub(crate) struct Judged {
     pub(crate) row: Access,
     pub(crate) body: Kept<Admitted>,
     /// Nothing where it names none.
-    pub(crate) set: Option<Kept<PolicySet>>,
+    pub(crate) sets: Option<(Kept<PolicySet>, Kept<VpolSet>)>,
 }
 
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use domain::Trust;
 use domain::id::EntityId;
-use ledger::records::{Entity, EntityKind, EntityTag};
+use ledger::records::{Entity, EntityKind, EntityTag, Identity};
 use ledger::{Batch, Found, Select};
 use serde_json::{Map, Value, json};
 
@@ -290,6 +290,46 @@ impl App {
             batch.put(&after).audit(entry(desk, "person.changed", &after, Value::Object(said)));
         }
         Ok(after)
+    }
+
+    /// Somebody who is known already.
+    pub(super) async fn known_person(&self, desk: &Desk, who: &str) -> Result<Entity, Problem> {
+        Ok(self.who(desk, who).await?.entity)
+    }
+
+    /// Enters somebody new, of whom the owner says only this.
+    pub(super) async fn new_person(
+        &self,
+        desk: &Desk,
+        name: &str,
+        relationship: &str,
+        batch: &mut Batch,
+    ) -> Result<Entity, Problem> {
+        words::name(name)?;
+        words::relationship(relationship)?;
+        let entity = Entity {
+            id: desk.id(),
+            kind: EntityKind::Person,
+            name: Some(name.into()),
+            is_owner: false,
+            relationship: Some(relationship.into()),
+            trust: None,
+            created_at: desk.now(),
+        };
+        self.is_free(desk, &entity).await?;
+        let detail = json!({ "kind": entity.kind, "trust": entity.trust, "tags": 0 });
+        batch.put(&entity).audit(entry(desk, "person.added", &entity, detail));
+        Ok(entity)
+    }
+
+    /// What somebody is called whom nobody has given a name: their address, as far as it can be a name.
+    pub(super) async fn name_for(&self, desk: &Desk, identity: &Identity) -> Result<String, Problem> {
+        let name = identity.identifier.replace(':', ".");
+        let taken: Option<Entity> = desk.ledger.first(Select::by("name", &Some(name.clone()))).await?;
+        if words::name(&name).is_ok() && taken.is_none() {
+            return Ok(name);
+        }
+        Ok(format!("{} {}", identity.platform, self.short(identity.id).await?))
     }
 
     /// Nobody else is called like this.

@@ -7,7 +7,7 @@ use ledger::records::ToolCall;
 use policy::acl::Moment;
 use policy::vpol::Circumstances;
 
-use super::super::validation::{Counted, attended, started};
+use super::super::validation::{Counted, started};
 use super::Driver;
 use crate::problem::Problem;
 
@@ -32,7 +32,7 @@ impl Driver<'_> {
         let circumstances = Circumstances {
             local: Some(Moment::of(at.local(&self.setting.basis.authority.zone))),
             started: then,
-            attended: attended(&self.setting.event),
+            attended: self.setting.event.is_from_terminal(),
             reversible: false, // the broker finds that out
         };
         Ok(Validation { policies, circumstances, started_now })

@@ -1,0 +1,28 @@
+//! Validation policies, as one kind of policies.
+
+use ledger::records::PolicySwitch;
+use policy::vpol::{self, VpolSet, shipped};
+use policy::yaml::Source;
+
+use super::{Mistaken, PolicyKind, Rules, told};
+
+impl Rules for VpolSet {
+    const KIND: PolicyKind = PolicyKind::Vpol;
+    const SWITCHED: bool = false;
+
+    fn shipped() -> &'static [Source<'static>] {
+        &shipped::FILES
+    }
+
+    fn load(sources: &[Source<'_>]) -> Result<Self, Vec<Mistaken>> {
+        vpol::load(sources).map(|loaded| loaded.set).map_err(|mistakes| told(&mistakes))
+    }
+
+    fn count(&self) -> usize {
+        self.iter().count()
+    }
+
+    fn switched(self, _: &[PolicySwitch]) -> Self {
+        self
+    }
+}
