@@ -50,7 +50,7 @@ pub use forget::{Counts, Forget, Forgotten};
 pub use grants::{GrantLine, GrantState, GrantView, NewGrant};
 pub use halt::{Halted, Lifted};
 pub use house::{Diagnosis, Explained, Paths, StatusReport};
-pub use policies::{AclChange, AclLine, AclReport, AclView, Apply};
+pub use policies::{AclChange, AclCheck, AclLine, AclReport, AclView, Apply};
 pub use report::{Report, shortcoming};
 pub use run::{Patience, Request};
 pub use tasks::{CallLine, StepLine, TaskLine, TaskView};
