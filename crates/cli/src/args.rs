@@ -251,16 +251,18 @@ impl Command {
 
     /// Whether it is of use even where the settings are wrong: it helps to put them right, or reads none.
     pub(crate) const fn helps(&self) -> bool {
-        matches!(
-            self,
+        match self {
+            // Which policies are in force stands in the database that the settings name.
+            Self::Acl(Acl::Test { policies }) => !policies.is_empty(),
             Self::Explain { .. }
-                | Self::Paths
-                | Self::Doctor
-                | Self::Completions { .. }
-                | Self::Authorize
-                | Self::Acl(_)
-                | Self::Vpol(_)
-        )
+            | Self::Paths
+            | Self::Doctor
+            | Self::Completions { .. }
+            | Self::Authorize
+            | Self::Acl(Acl::Validate { .. })
+            | Self::Vpol(Vpol::Validate { .. }) => true,
+            _ => false,
+        }
     }
 }
 

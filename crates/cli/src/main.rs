@@ -47,7 +47,8 @@ fn main() -> ExitCode {
 fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::Done {
     let house = match surroundings.house() {
         Ok(house) => house,
-        Err(_) if args.command.needs_no_house() => House::under(Path::new("")),
+        // Below what is no folder there is no house, whatever lies in the current one.
+        Err(_) if args.command.needs_no_house() => House::under(Path::new("/dev/null")),
         Err(trouble) => return Err(trouble.into()),
     };
     let written = Written {

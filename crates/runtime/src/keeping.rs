@@ -17,7 +17,7 @@ pub enum How {
 }
 
 /// The format of backups that this program writes, and the newest that it reads.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// Why a copy was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +111,9 @@ pub struct Restored {
     pub present: Option<Present>,
     pub settings: SettingsFile,
     pub switches: SettingsFile,
+    /// The owner's policies; nothing where there are none, here or there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policies: Option<SettingsFile>,
     /// Grants in it that have to be given anew: they may have been revoked since.
     pub grants_revoked: usize,
     /// Where what was there is kept.

@@ -115,9 +115,9 @@ async fn before_there_is_a_good_set_what_ships_counts_alone() {
     for kept in Kept::EACH {
         let world = World::new(kept).await;
         world.policy("a.yaml", Ok("- nonsense")).policy("lea.yaml", Ok(PARTNER));
+        assert!(world.app.policy_warning().await.unwrap().contains("the policies that ship"));
         let now = world.app.acl().await.unwrap();
         assert_eq!((now.standing, names(&now).len()), (Standing::ShippedOnly, 0));
-        assert!(world.app.policy_warning().await.unwrap().contains("the policies that ship"));
         world.policy("a.yaml", Ok("# nothing yet"));
         assert_eq!(names(&world.app.acl().await.unwrap()), ["lea"]);
     }
@@ -137,7 +137,7 @@ async fn whatever_happens_to_the_files_the_last_good_ones_count() {
     let mut world = World::new(Kept::InMemory).await;
     let mut good = world.app.acl().await.unwrap().set;
     let mut seen = [0, 0];
-    for _ in 0..200 {
+    for _ in 0..80 {
         let file = ["a.yaml", "b.yaml"][next(2)];
         match next(7) {
             6 => world.no_policy(file),
@@ -157,7 +157,7 @@ async fn whatever_happens_to_the_files_the_last_good_ones_count() {
             seen[1] += 1;
         }
     }
-    assert!(seen.iter().all(|count| *count > 20), "{seen:?}");
+    assert!(seen.iter().all(|count| *count > 10), "{seen:?}");
 }
 
 /// Eight processes find the same change at once: one puts it on record, and all go by it.

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use policy::acl::{Effect, Loaded, filter, load, written};
-use runtime::app::{AclChange, AclLine, AclReport, Apply};
+use runtime::app::{AclChange, AclCheck, AclLine, AclReport, Apply};
 use runtime::{App, Code, Mistaken, Problem, Standing};
 
 use super::policies::{read, text};
@@ -26,7 +26,7 @@ pub(crate) async fn acl(app: &App, screen: &Screen, command: Acl) -> Done {
         Acl::Enable { name } => switched(app, screen, &name, true).await,
         Acl::Disable { name } => switched(app, screen, &name, false).await,
         Acl::Validate { files } if files.is_empty() => {
-            let (policies, files, notes) = app.acl_check()?;
+            let AclCheck { policies, files, notes } = app.acl_check()?;
             valid(screen, policies, files, &notes)
         }
         Acl::Validate { files } => {

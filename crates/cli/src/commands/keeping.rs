@@ -163,7 +163,8 @@ fn told(app: &App, restored: &Restored) -> String {
             format!("{verb} the house that is there: {}; {newer}", holds(now))
         }
     });
-    for (what, file) in [("settings", restored.settings), ("switches of tools", restored.switches)] {
+    let files = [("settings", restored.settings), ("switches of tools", restored.switches)];
+    for (what, file) in files.into_iter().chain(restored.policies.map(|file| ("policies", file))) {
         lines.push(match file {
             SettingsFile::PutBack => format!("{what}: put back"),
             SettingsFile::Left => format!("{what}: left as they are"),

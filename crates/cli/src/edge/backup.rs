@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{self, Draft};
 use super::host::{OsHost, seal_of, unusable};
-use super::{access, blocking};
+use super::{access, blocking, policies};
 
 /// What a house consists of, in the data folder and in a backup. `keys` is a folder.
 pub(super) const NAMES: [&str; 5] = ["regent.db", "keys", "node", "checkpoints.jsonl", "tip"];
@@ -88,6 +88,7 @@ fn not_as_good(why: &str) -> Problem {
 fn is_of_a_house(name: &str) -> bool {
     let plain = |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0']);
     match name.split_once('/') {
+        Some(_) if policies::is_of_a_backup(name) => true,
         Some((folder, file)) => folder == "keys" && plain(file),
         None => [SETTINGS, SWITCHES].contains(&name) || (NAMES.contains(&name) && name != "keys"),
     }
@@ -123,7 +124,12 @@ impl OsHost {
         access::known(house)?; // a copy without the switches that are there would have everything on
         let beside_settings = [(SETTINGS, house.settings_file()), (SWITCHES, house.tool_access())];
         let beside_settings = beside_settings.map(|(name, path)| (name.to_owned(), path));
-        let all = keys.chain(beside).chain(beside_settings);
+        let own = policies::to_copy(house).map_err(|error| unusable("read", &house.policies(), &error))?;
+        // A link that leads nowhere, or a folder with such a name, is not left out silently.
+        if let Some((_, path)) = own.iter().find(|(_, path)| !path.is_file()) {
+            return Err(unusable("copy", path, &std::io::Error::other("it is no file")));
+        }
+        let all = keys.chain(beside).chain(beside_settings).chain(own);
         Ok(all.filter(|(name, path)| is_of_a_house(name) && path.is_file()).collect())
     }
 
@@ -141,6 +147,7 @@ impl OsHost {
         let (mut listed, mut bytes) = (std::collections::BTreeMap::new(), 0);
         for (name, path) in self.small_files()? {
             let to = folder.join(&name);
+            to.parent().map_or(Ok(()), files::make_folder).map_err(making(&to))?;
             let (digest, length) = files::copy(&path, &to).map_err(making(&to))?;
             listed.insert(name, digest);
             bytes += length;
@@ -184,7 +191,11 @@ impl OsHost {
         let digest = Digest::of(&text);
         let path = folder.join(MANIFEST);
         files::write(&path, &text).map_err(making(&path))?;
-        files::sync(&folder.join("keys")).map_err(making(&folder))?;
+        let below = manifest.files.keys().filter_map(|name| folder.join(name).parent().map(Path::to_owned));
+        let below: std::collections::BTreeSet<PathBuf> = below.chain([folder.join("keys")]).collect();
+        for below in below.iter().rev() {
+            files::sync(below).map_err(making(&folder))?;
+        }
         files::sync(&folder).map_err(making(&folder))?;
         Ok(Drafted { draft, manifest, digest, bytes: bytes + length })
     }
@@ -206,6 +217,7 @@ impl OsHost {
                 return Err(damaged(format!("the manifest names `{name}`, which is no file of a house")));
             }
             let (from, to) = (folder.join(name), scratch.path().join(name));
+            to.parent().map_or(Ok(()), files::make_folder).map_err(making)?;
             match blocking(move || files::copy(&from, &to)).await {
                 Ok((found, _)) if found == *expected => {}
                 Ok(_) => return Err(damaged(format!("`{name}` is not what the manifest says"))),
@@ -430,6 +442,8 @@ mod tests {
             "tool-access.json",
             "keys/audit.key",
             "keys/audit-2.key",
+            "policies/acl/people.yaml",
+            "policies/vpol/nights.yml",
         ] {
             assert!(is_of_a_house(name), "{name}");
         }
@@ -444,6 +458,15 @@ mod tests {
             "other",
             "keys/a/b",
             "node/",
+            "policies",
+            "policies/people.yaml",
+            "policies/acl/",
+            "policies/acl/..",
+            "policies/acl/../x.yaml",
+            "policies/acl/a/b.yaml",
+            "policies/acl/.x.yaml",
+            "policies/acl/people.txt",
+            "policies/other/x.yaml",
         ] {
             assert!(!is_of_a_house(name), "{name}");
         }

@@ -5,7 +5,7 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::unistd::Uid;
 use policy::acl::limits::{FILE_BYTES, FILES, SET_BYTES};
@@ -139,4 +139,69 @@ pub(super) fn take(house: &House, kind: PolicyKind, name: &str) -> Result<(), Pr
     let folder = house.policies_of(kind);
     let path = folder.join(name);
     std::fs::remove_file(&path).and_then(|()| files::sync(&folder)).map_err(|error| trouble(&path, &error))
+}
+
+/// Whether this is the name of a policy file in a backup.
+pub(super) fn is_of_a_backup(name: &str) -> bool {
+    let file =
+        PolicyKind::ALL.iter().find_map(|kind| name.strip_prefix(&format!("policies/{}/", kind.name())));
+    file.is_some_and(|file| is_policy_file(file) && !file.contains(['/', '\\', '\0']))
+}
+
+/// What a backup takes along, under the names that it has there. A copy without them would let others in.
+pub(super) fn to_copy(house: &House) -> io::Result<Vec<(String, PathBuf)>> {
+    let mut found = Vec::new();
+    for kind in PolicyKind::ALL {
+        let folder = house.policies_of(kind);
+        for name in files::names(&folder)?.into_iter().filter(|name| is_policy_file(name)) {
+            found.push((format!("policies/{}/{name}", kind.name()), folder.join(name)));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a restore brings the policies of the backup: only where there are none.
+pub(super) fn comes_back(house: &House, restored: &House) -> bool {
+    restored.policies().is_dir() && !is_there(house)
+}
+
+pub(super) fn is_there(house: &House) -> bool {
+    house.policies().symlink_metadata().is_ok()
+}
+
+/// Where the policies of a backup lie until the house is put in place: in the folder that they go to.
+fn prepared(house: &House) -> PathBuf {
+    house.config.join(".policies.restored")
+}
+
+pub(super) fn prepare(house: &House, restored: &House) -> io::Result<()> {
+    discard(house)?; // somebody who was killed may have left it
+    if !comes_back(house, restored) {
+        return Ok(());
+    }
+    let into = prepared(house);
+    files::make_folder(&into)?;
+    for (name, from) in to_copy(restored)? {
+        let to = into.join(name.trim_start_matches("policies/"));
+        if let Some(folder) = to.parent() {
+            files::make_folder(folder)?;
+            files::copy(&from, &to)?;
+            files::sync(folder)?;
+        }
+    }
+    files::sync(&into)?;
+    files::sync(&house.config)
+}
+
+/// What was prepared gets its name, unless somebody has written policies meanwhile. Can be begun again.
+pub(super) fn put_back(house: &House) -> io::Result<()> {
+    if is_there(house) || !prepared(house).is_dir() {
+        return Ok(());
+    }
+    std::fs::rename(prepared(house), house.policies())?;
+    files::sync(&house.config)
+}
+
+pub(super) fn discard(house: &House) -> io::Result<()> {
+    files::remove(&prepared(house))
 }

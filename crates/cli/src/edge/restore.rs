@@ -23,7 +23,7 @@ use serde_json::json;
 
 use super::backup::{Examined, NAMES, count, house_in, read_manifest};
 use super::host::{OsHost, unusable};
-use super::{access, files};
+use super::{access, files, policies};
 
 /// How long to wait for another process that is putting a house in place, and how often to look.
 const WAITS: u32 = 300;
@@ -102,6 +102,10 @@ impl OsHost {
             switches: match access::comes_back(&self.house, &house_in(examined.scratch.path())) {
                 true => SettingsFile::PutBack,
                 false => SettingsFile::Left,
+            },
+            policies: match policies::comes_back(&self.house, &house_in(examined.scratch.path())) {
+                true => Some(SettingsFile::PutBack),
+                false => policies::is_there(&self.house).then_some(SettingsFile::Left),
             },
             kept: None,
             done: false,
@@ -324,6 +328,8 @@ impl OsHost {
         let switches = self.house.tool_access();
         access::prepare(&self.house, &house_in(&scratch))
             .map_err(|error| unusable("make", &switches, &error))?;
+        policies::prepare(&self.house, &house_in(&scratch))
+            .map_err(|error| unusable("make", &self.house.policies(), &error))?;
         let text =
             serde_json::to_vec(&marker).map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
         let draft = self.house.data.join(format!(".restoring.{}", self.unique()));
@@ -406,6 +412,7 @@ impl OsHost {
         // Before the house: it is never there without them.
         self.stage("put switches back");
         access::put_back(&self.house).map_err(|error| unusable("make", &self.house.tool_access(), &error))?;
+        policies::put_back(&self.house).map_err(|error| unusable("make", &self.house.policies(), &error))?;
         for name in NAMES.iter().filter(|name| !(self.is_remote() && **name == DATABASE[0])) {
             let (new, put) = (scratch.join(name), marker.puts.iter().any(|put| put == name));
             if put && !new.exists() {
@@ -445,6 +452,7 @@ impl OsHost {
         let path = self.house.restoring();
         let failed = |error| unusable("remove", &path, &error);
         access::discard(&self.house).map_err(failed)?;
+        policies::discard(&self.house).map_err(failed)?;
         files::remove(scratch).map_err(failed)?;
         files::remove(&path).map_err(failed)?;
         files::sync(&self.house.data).map_err(failed)

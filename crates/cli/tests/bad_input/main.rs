@@ -19,6 +19,7 @@ mod ingest;
 mod json;
 mod mount;
 mod output;
+mod policies;
 mod process;
 mod recheck;
 mod remedies;

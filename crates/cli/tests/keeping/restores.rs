@@ -124,6 +124,29 @@ fn a_tool_that_was_switched_off_is_off_after_a_restore_too() {
 }
 
 #[test]
+fn policies_come_back_where_there_are_none_and_are_left_where_there_are() {
+    let world = World::lived_in();
+    let file = world.folder().join("nobody.yaml");
+    let nobody = "- name: nobody\n  match: {}\n  effect: deny\n  priority: 99\n";
+    std::fs::write(&file, nobody).expect("file");
+    world.regent(&["acl", "apply", text(&file)]).run().succeeds();
+    let folder = back_up(&world);
+    let fresh = World::new();
+    restore(&fresh, &folder, "policies: put back");
+    let listed = fresh.regent(&["acl", "list"]).run().succeeds();
+    assert!(
+        listed.stdout.contains("nobody ") && listed.stdout.contains("policies/acl/nobody.yaml"),
+        "{listed}"
+    );
+    assert!(!fresh.home.join(".policies.restored").exists());
+    // Those that are there are not taken back in time.
+    world.regent(&["acl", "remove", "nobody.yaml"]).run().succeeds();
+    restore(&world, &folder, "policies: left as they are");
+    let listed = world.regent(&["acl", "list"]).run().succeeds();
+    assert!(!listed.stdout.contains("nobody "), "{listed}");
+}
+
+#[test]
 fn the_backup_of_another_house_is_refused_where_something_could_be_lost() {
     let (here, there) = (World::lived_in(), World::lived_in());
     let folder = back_up(&there);
@@ -155,7 +178,7 @@ fn what_is_damaged_or_no_backup_at_all_is_not_put_anywhere() {
         ("other counts", 1, "R1006", |folder| renamed(folder, "\"events\":", "\"events\":1")),
         ("a name that leads out", 1, "R1006", |folder| renamed(folder, "\"node\":\"", "\"../node\":\"")),
         ("another schema", 1, "R1006", |folder| renamed(folder, "\"schema\":5", "\"schema\":1")),
-        ("a newer format", 4, "R4004", |folder| renamed(folder, "\"format\":2", "\"format\":3")),
+        ("a newer format", 4, "R4004", |folder| renamed(folder, "\"format\":3", "\"format\":4")),
         ("no JSON", 2, "R2009", |folder| append(&folder.join("manifest.json"))),
         ("nothing", 2, "R2009", |folder| std::fs::remove_file(folder.join("manifest.json")).expect("remove")),
     ];

@@ -55,7 +55,7 @@ pub use halt::{Halted, Lifted};
 pub use house::{Diagnosis, Explained, Paths, StatusReport};
 pub use knocks::{Admitted, Introduction, KnockAnswer, KnockView, STRANGER_BECOMES, Waiting};
 pub use people::{AddressView, Because, Changes, NewPerson, PersonView};
-pub use policies::{AclChange, AclLine, AclReport, AclView, Apply};
+pub use policies::{AclChange, AclCheck, AclLine, AclReport, AclView, Apply};
 pub use report::{Report, shortcoming};
 pub use run::{Patience, Request};
 pub use tasks::{CallLine, StepLine, TaskLine, TaskView};

@@ -1,6 +1,6 @@
 //! The access policies: what is in force and why, what is applied and taken back, what is switched.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use domain::{Digest, Time};
 use ledger::Entry;
@@ -61,6 +61,14 @@ pub struct AclChange {
     pub mistakes: Vec<Mistaken>,
 }
 
+/// Files of the house in which nothing is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AclCheck {
+    pub policies: usize,
+    pub files: usize,
+    pub notes: Vec<String>,
+}
+
 /// Whether something is only tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Apply {
@@ -107,11 +115,11 @@ impl App {
     ///
     /// # Errors
     /// Everything that is wrong.
-    pub fn acl_check(&self) -> Result<(usize, usize, Vec<String>), Problem> {
+    pub fn acl_check(&self) -> Result<AclCheck, Problem> {
         let made = Made::of::<PolicySet>(self.parts.host.policies(PolicyKind::Acl));
         let loaded = loaded(&made).map_err(|mistakes| wrong(&mistakes))?;
-        let own = loaded.files.values().filter(|file| !file.starts_with("shipped/")).count();
-        Ok((own, made.files.len(), noted(&loaded.notes)))
+        let own = loaded.files.values().filter(|file| !file.starts_with(policies::SHIPPED)).count();
+        Ok(AclCheck { policies: own, files: made.files.len(), notes: noted(&loaded.notes) })
     }
 
     /// Puts a file of policies in force, in place of whatever was applied under its name.
@@ -287,18 +295,19 @@ impl App {
     }
 
     fn acl_lines(&self, set: &PolicySet) -> Vec<AclLine> {
-        let ours = Made::of::<PolicySet>(Vec::new());
-        let ours = loaded(&ours).map_or_else(|_| BTreeMap::new(), |loaded| loaded.files);
-        let all = Made::of::<PolicySet>(self.parts.host.policies(PolicyKind::Acl));
-        let all = loaded(&all).map_or_else(|_| ours.clone(), |loaded| loaded.files);
+        let known = |files| loaded(&Made::of::<PolicySet>(files)).map(|loaded| loaded.files);
+        let own = self.parts.host.policies(PolicyKind::Acl);
+        // Where the files are no good, nobody knows of one in which a policy of yours stands.
+        let files = known(own).or_else(|_| known(Vec::new())).unwrap_or_default();
+        let is_shipped = |file: &String| file.starts_with(policies::SHIPPED);
         let lines = set.iter().map(|policy| AclLine {
             name: policy.name.clone(),
             effect: policy.effect,
             ceiling: policy.ceiling,
             priority: policy.priority,
             enabled: policy.enabled,
-            shipped: ours.contains_key(&policy.name),
-            file: all.get(&policy.name).cloned(),
+            shipped: files.get(&policy.name).is_some_and(is_shipped),
+            file: files.get(&policy.name).cloned(),
         });
         lines.collect()
     }
@@ -342,8 +351,10 @@ fn loaded(made: &Made) -> Result<Loaded, Vec<Mistaken>> {
     load(&policies::sources(&made.labelled())).map_err(|mistakes| policies::told(&mistakes))
 }
 
+/// What is to be known of the owner's own files.
 fn noted(notes: &[Note]) -> Vec<String> {
-    notes.iter().map(ToString::to_string).collect()
+    let own = notes.iter().filter(|note| !note.file.starts_with(policies::SHIPPED));
+    own.map(ToString::to_string).collect()
 }
 
 fn wrong(mistakes: &[Mistaken]) -> Problem {

@@ -56,6 +56,9 @@ impl fmt::Display for Mistaken {
     }
 }
 
+/// What the names of files that ship begin with, where people read them.
+pub(crate) const SHIPPED: &str = "shipped/";
+
 /// How a file of the house is called where people read it.
 fn label(kind: PolicyKind, name: &str) -> String {
     let folder = format!("policies/{}", kind.name());
@@ -80,7 +83,7 @@ impl Made {
         let shipped = self
             .shipped
             .iter()
-            .map(|source| (format!("shipped/{}", source.file), source.text, Origin::Shipped));
+            .map(|source| (format!("{SHIPPED}{}", source.file), source.text, Origin::Shipped));
         let own = self
             .files
             .iter()

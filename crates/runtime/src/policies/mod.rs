@@ -27,7 +27,7 @@ use crate::host::Host;
 use crate::pipeline::Desk;
 use crate::problem::Problem;
 pub(crate) use acl::told;
-pub(crate) use files::Made;
+pub(crate) use files::{Made, SHIPPED};
 pub use files::{Mistaken, PolicyFile, PolicyKind};
 pub(crate) use fresh::{Fresh, is_overtaken};
 
