@@ -15,6 +15,7 @@
 
 mod bench;
 mod count;
+mod counts;
 mod crash;
 mod interrupt;
 mod job;

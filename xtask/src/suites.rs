@@ -7,7 +7,7 @@ use services::{Flavour, PGSERVER, POSTGRES_14, Postgres};
 
 use crate::job::Job;
 use crate::needs::{From, Need, Probe, is_there};
-use crate::{count, crash, packages, sim, tidy, two_commands};
+use crate::{count, counts, crash, packages, sim, tidy, two_commands};
 
 #[derive(Debug)]
 pub(crate) struct Suite {
@@ -72,6 +72,16 @@ const CRYPTOGRAPHY: Need = Need {
 /// To look into a house behind the program's back.
 const SQLITE: Need =
     Need { what: "sqlite3", probe: Probe::Runs(&["sqlite3", "--version"]), from: From::Apt(&["sqlite3"]) };
+const X86_64: Need = Need {
+    what: "a processor of the kind that the budgets are for",
+    probe: Probe::Says(|| cfg!(target_arch = "x86_64")),
+    from: From::Hand("they are counted on x86_64"),
+};
+const VALGRIND: Need = Need {
+    what: "valgrind",
+    probe: Probe::Runs(&["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "/bin/true"]),
+    from: From::Apt(&["valgrind"]),
+};
 const OLD_POSTGRESQL: Need = Need {
     what: "PostgreSQL 14",
     probe: Probe::Says(|| Flavour::Old.is_installed()),
@@ -80,7 +90,7 @@ const OLD_POSTGRESQL: Need = Need {
 
 pub(crate) const ALL: &[Suite] = &[
     Suite { name: "fmt", what: "the formatting", budget: secs(60), needs: &[RUSTFMT], run: fmt },
-    Suite { name: "tidy", what: "the rules of the house", budget: secs(120), needs: &[GIT], run: tidy_up },
+    Suite { name: "tidy", what: "the rules of the house", budget: secs(60), needs: &[GIT], run: tidy_up },
     Suite { name: "clippy", what: "the lints, as errors", budget: secs(900), needs: &[CLIPPY], run: clippy },
     Suite {
         name: "unit",
@@ -92,9 +102,16 @@ pub(crate) const ALL: &[Suite] = &[
     Suite {
         name: "doc",
         what: "examples, and what must not compile",
-        budget: secs(300),
+        budget: secs(240),
         needs: &[],
         run: doc,
+    },
+    Suite {
+        name: "counts",
+        what: "instructions of what must be fast, against their budgets",
+        budget: secs(180),
+        needs: &[X86_64, VALGRIND],
+        run: counts::run,
     },
     Suite {
         name: "sim",

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::key::NoKey;
+use super::name::Name;
 use super::permissions::Permissions;
 use super::policy::{Effect, Modifiers, Pairing};
 
@@ -12,7 +13,7 @@ use super::policy::{Effect, Modifiers, Pairing};
 pub struct Access {
     pub effect: Effect,
     /// The policies that matched, the highest priority first.
-    pub matched: Vec<String>,
+    pub matched: Vec<Name>,
     /// What a policy says about it; without one the caller has its own rule ([`super::key::without_a_policy`]).
     pub session: Option<Placed>,
     /// Nothing, unless the effect is `allow`: what is held or denied uses no tool.

@@ -51,7 +51,7 @@ impl PolicySet {
                 .iter()
                 .fold(Modifiers::default(), |found, rule| found.or(rule.policy.modifiers)),
             pairing: heard.pairing(effect),
-            matched: matched.iter().map(|rule| rule.policy.name.clone()).collect(),
+            matched: matched.iter().map(|rule| rule.name.clone()).collect(),
             why,
         }
     }

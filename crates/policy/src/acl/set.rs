@@ -7,6 +7,7 @@ use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::limits::POLICIES;
+use super::name::Name;
 use super::permissions::Said;
 use super::policy::{ALL, Policy, Tools};
 
@@ -22,6 +23,7 @@ pub struct PolicySet {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Rule {
     pub(super) policy: Policy,
+    pub(super) name: Name,
     pub(super) allow: Option<Said>,
     /// Without `*`, which makes it closed instead.
     pub(super) deny: Option<Said>,
@@ -39,6 +41,7 @@ impl Rule {
             allow: unless_empty(allow.clone()),
             deny: unless_empty(deny.iter().filter(|glob| *glob != ALL).cloned().collect()),
             cap: closed.then(|| said(allow.clone())),
+            name: Name::from(policy.name.as_str()),
             policy,
         }
     }

@@ -199,7 +199,7 @@ impl Example {
     }
 }
 
-fn listed(names: &[String]) -> String {
+fn listed(names: &[impl std::borrow::Borrow<str>]) -> String {
     format!("[{}]", names.join(", "))
 }
 

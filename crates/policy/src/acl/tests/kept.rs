@@ -1,9 +1,11 @@
 //! A set as the ledger keeps it.
 
+use serde_json::json;
+
 use super::super::shipped;
 use super::set;
 use crate::acl::set::NotASet;
-use crate::acl::{PolicySet, Switch};
+use crate::acl::{Access, Case, PolicySet, Switch};
 
 #[test]
 fn a_set_comes_back_as_it_was_kept_and_under_the_same_digest() {
@@ -48,4 +50,32 @@ fn what_was_not_kept_by_us_is_not_read() {
     }
     let twice: Vec<_> = set("- { name: a, match: {}, effect: allow, priority: 1 }").iter().cloned().collect();
     assert_eq!(PolicySet::new([twice.clone(), twice].concat()), Err(NotASet::Twice("a".into())));
+}
+
+#[test]
+fn an_answer_is_kept_as_plain_texts() {
+    let set = set(
+        "- { name: a, match: {}, effect: allow, priority: 2, permissions: { tools: { allow: [calc], deny: [shell] } } }\n\
+         - { name: b, match: {}, effect: allow, priority: 1 }",
+    );
+    let access = set.decide(&Case::default());
+    let kept = json!({
+        "effect": "allow",
+        "matched": ["a", "b"],
+        "session": null,
+        "permissions": {
+            "own": {
+                "allow": [{ "policy": "a", "tools": ["calc"] }],
+                "deny": [{ "policy": "a", "tools": ["shell"] }],
+                "ceilings": [],
+            },
+            "credentials": [],
+            "data": "none",
+        },
+        "modifiers": {},
+        "pairing": null,
+        "why": { "allowed": { "by": "a" } },
+    });
+    assert_eq!(serde_json::to_value(&access).unwrap(), kept);
+    assert_eq!(serde_json::from_value::<Access>(kept).unwrap(), access);
 }
