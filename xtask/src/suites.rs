@@ -102,14 +102,14 @@ pub(crate) const ALL: &[Suite] = &[
     Suite {
         name: "doc",
         what: "examples, and what must not compile",
-        budget: secs(300),
+        budget: secs(240),
         needs: &[],
         run: doc,
     },
     Suite {
         name: "counts",
         what: "instructions of what must be fast, against their budgets",
-        budget: secs(120),
+        budget: secs(180),
         needs: &[X86_64, VALGRIND],
         run: counts::run,
     },

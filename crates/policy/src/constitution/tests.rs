@@ -6,12 +6,35 @@ use domain::principal::Principal;
 use domain::source::Source;
 use domain::{Tier, Trust};
 
+use crate::acl::permissions::Said;
+use crate::acl::{Credentials, DataLevel, Permissions};
+
 use super::{Action, Answered, Behind, Hand, Privilege, Scope, Why, check};
 
 const OWNER: Principal = Principal::Owner { entity: EntityId::from_bits(1) };
 const KNOWN: Principal = Principal::Known { entity: EntityId::from_bits(2) };
 const STRANGER: Principal = Principal::Unknown;
 const NOBODY: &[String] = &[];
+
+fn everything() -> Permissions {
+    Permissions::allowing("all", vec!["*".into()], Credentials::All, DataLevel::Full)
+}
+
+fn denying(glob: &str) -> Permissions {
+    let mut permissions = everything();
+    permissions.own.deny.push(Said::new("some", vec![glob.into()]));
+    permissions
+}
+
+fn capped(glob: &str) -> Permissions {
+    let mut permissions = everything();
+    permissions.own.ceilings.push(Said::new("some", vec![glob.into()]));
+    permissions
+}
+
+fn leaked(permissions: Permissions) -> &'static Permissions {
+    Box::leak(Box::new(permissions))
+}
 
 /// Facts that violate nothing, to be bent one at a time: an agent reads a file for the owner.
 fn ordinary() -> Action<'static> {
@@ -30,9 +53,9 @@ fn ordinary() -> Action<'static> {
             agents: one("*"),
             roles: &[],
             needs_roles: &[],
-            credentials: &[],
             needs_credentials: &[],
-            chain: Box::leak(Box::new([one("*")])),
+            permissions: leaked(everything()),
+            granted: false,
             out_of_turn: false,
         },
         unexplained: None,
@@ -134,17 +157,43 @@ fn nobody_clears_the_record_by_any_name() {
 #[test]
 fn a_call_has_passed_what_it_has_to_pass() {
     type Bend = fn(&mut Action<'static>);
-    let table: [(Bend, Option<Why>); 19] = [
+    let table: [(Bend, Option<Why>); 24] = [
         (|a| a.privilege.registered = None, Some(Why::NotRegistered)),
         (|a| a.privilege.on = false, Some(Why::SwitchedOff)),
         (|a| a.privilege.fits = false, Some(Why::WrongForm)),
         (|a| a.privilege.out_of_turn = true, Some(Why::OutOfTurn)),
         (|a| a.privilege.agents = NOBODY, Some(Why::NotForThisAgent)),
-        (|a| a.privilege.chain = &[], Some(Why::BeyondTheChain)),
-        // One link that does not allow it is enough.
-        (|a| a.privilege.chain = Box::leak(Box::new([one("*"), NOBODY])), Some(Why::BeyondTheChain)),
-        (|a| a.privilege.needs_credentials = one("bank"), Some(Why::NotThisSecret)),
-        (|a| (a.privilege.needs_credentials, a.privilege.credentials) = (one("bank"), one("b*")), None),
+        (|a| a.privilege.permissions = leaked(Permissions::none()), Some(Why::BeyondTheChain)),
+        (
+            |a| (a.privilege.permissions, a.privilege.granted) = (leaked(Permissions::none()), true),
+            None,
+        ),
+        (|a| a.privilege.permissions = leaked(denying("read_*")), Some(Why::BeyondTheChain)),
+        (|a| a.privilege.permissions = leaked(capped("calc")), Some(Why::BeyondTheChain)),
+        // Neither a denial nor a ceiling is passed by a grant, and one link that does not allow it is enough.
+        (
+            |a| (a.privilege.permissions, a.privilege.granted) = (leaked(denying("read_*")), true),
+            Some(Why::BeyondTheChain),
+        ),
+        (
+            |a| (a.privilege.permissions, a.privilege.granted) = (leaked(capped("calc")), true),
+            Some(Why::BeyondTheChain),
+        ),
+        (
+            |a| {
+                let within = everything().within(&Permissions::none());
+                (a.privilege.permissions, a.privilege.granted) = (leaked(within), true);
+            },
+            Some(Why::BeyondTheChain),
+        ),
+        (
+            |a| {
+                let knows = Permissions { credentials: Credentials::NONE, ..everything() };
+                (a.privilege.needs_credentials, a.privilege.permissions) = (one("bank"), leaked(knows));
+            },
+            Some(Why::NotThisSecret),
+        ),
+        (|a| a.privilege.needs_credentials = one("bank"), None),
         (|a| a.privilege.needs_roles = one("nurse"), None),
         (
             |a| (a.privilege.needs_roles, a.behind) = (one("nurse"), known(Trust::Standard)),

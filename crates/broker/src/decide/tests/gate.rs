@@ -101,10 +101,10 @@ fn no_yes_gets_an_agents_change_of_the_house_past_rule_0() {
 #[test]
 fn rule_1_holds_whatever_was_decided() {
     let world = World::new();
-    let (facts, chain) = (world.facts(), [world.allowed.as_slice()]);
+    let facts = world.facts();
     let listening = |address: &str| {
         let listens = [address.parse::<IpAddr>().unwrap()];
-        let action = policy::constitution::Action { listens: &listens, ..action(&facts, &chain) };
+        let action = policy::constitution::Action { listens: &listens, ..action(&facts) };
         let governed = judged(&action, world.decide());
         (governed.answer, governed.violated.clone())
     };
@@ -173,10 +173,10 @@ fn rule_4_holds_without_each_of_the_first_layers() {
         (Layer::Registered, |w| w.switch = Switch::Unreadable),
         (Layer::Registered, |w| w.tool.execution_mode = ExecutionMode::Disabled),
         (Layer::Schema, |w| w.form = Err("no".into())),
-        (Layer::Access, |w| w.allowed.clear()),
-        (Layer::Access, |w| w.allowed = vec!["read_*".into()]),
+        (Layer::Access, |w| w.permissions.own.allow.clear()),
+        (Layer::Access, |w| w.permissions.own.allow = said(&["read_*"])),
         (Layer::Access, |w| w.tool.agent_access = vec!["night*".into()]),
-        (Layer::Access, |w| (w.needs, w.credentials) = (vec!["bank".into()], Vec::new())),
+        (Layer::Access, |w| (w.needs, w.permissions.credentials) = (vec!["bank".into()], Credentials::NONE)),
         (Layer::Access, |w| (w.tool.reach, w.call.subtask) = (Reach::Origin, Some(0))),
         (Layer::Trust, |w| (w.tool.tier, w.trust) = (Tier::WriteSafe, Trust::Hostile)),
         (Layer::Tier, |w| w.tool.tier = Tier::WriteDestructive),
@@ -244,7 +244,7 @@ proptest! {
         prop_assert!(harmless || explained, "rule 2");
         prop_assert!(world.tool.id.as_str() != "audit_clear", "rule 3");
         prop_assert!(world.switch == Switch::On && world.form.is_ok(), "rule 4");
-        prop_assert!(!world.allowed.is_empty() && !world.tool.agent_access.is_empty(), "rule 4");
+        prop_assert!(!world.permissions.own.allow.is_empty() && !world.tool.agent_access.is_empty(), "rule 4");
         prop_assert!(tier != Tier::WriteDestructive || confirmed, "rule 4");
         prop_assert!(confirmed || world.trust >= tier.needs(), "rule 4");
         prop_assert!(world.request.source != Source::Model, "rule 5");
