@@ -8,11 +8,12 @@ use domain::id::ApprovalId;
 use domain::principal::Principal;
 use domain::source::Source;
 use domain::{Digest, Tier, Trust};
+use policy::acl::Credentials;
 use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 use serde_json::json;
 
 use super::properties::worlds;
-use super::{KNOWN, OWNER, World};
+use super::{KNOWN, OWNER, World, said};
 use crate::access::Switch;
 use crate::decide::gate::{action, govern, judged};
 use crate::decide::{Answer, Decision, Facts, Governed, Layer, Leave, decide, decide_by, layers};
