@@ -399,7 +399,8 @@ async fn an_address_that_is_linked_while_they_are_forgotten_goes_too() {
         let held = async move |app: App| app.forget("Lea", Forget::ForGood).await;
         let link = async |app: &App| app.person_link("Lea", "demo:canary-second", Surety::Told).await;
         let (forgotten, linked) = meanwhile(&mut world, held, link).await;
-        (forgotten.expect("forgotten"), linked.expect("linked"));
+        forgotten.expect("forgotten");
+        linked.expect("linked");
         assert_eq!(tables_with(&world, "canary-second").await, [""; 0], "{kept:?}");
 
         world.app.person_add(named("Canary Tom")).await.expect("added");
@@ -407,7 +408,8 @@ async fn an_address_that_is_linked_while_they_are_forgotten_goes_too() {
         let held = async move |app: App| app.forget("demo:tom", Forget::ForGood).await;
         let link = async |app: &App| app.person_link("Canary Tom", "demo:tom", Surety::Told).await;
         let (forgotten, linked) = meanwhile(&mut world, held, link).await;
-        (forgotten.expect("forgotten"), linked.expect("linked"));
+        forgotten.expect("forgotten");
+        linked.expect("linked");
         assert_eq!(tables_with(&world, "Canary").await, [""; 0], "{kept:?}: all of him");
 
         world.app.person_add(at("Sue", &["demo:sue"])).await.expect("added");
@@ -415,7 +417,8 @@ async fn an_address_that_is_linked_while_they_are_forgotten_goes_too() {
         let held = async move |app: App| app.forget("demo:sue", Forget::ForGood).await;
         let unlink = async |app: &App| app.person_unlink("demo:sue").await;
         let (forgotten, unlinked) = meanwhile(&mut world, held, unlink).await;
-        (forgotten.expect("forgotten"), unlinked.expect("unlinked"));
+        forgotten.expect("forgotten");
+        unlinked.expect("unlinked");
         assert_eq!(tables_with(&world, "canary sue").await, [""; 0], "{kept:?}");
         assert_eq!(identity(&world, "sue").await, None, "{kept:?}");
 
