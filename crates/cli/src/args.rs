@@ -156,7 +156,7 @@ pub(crate) enum Command {
         after_help = "Example:\n  regent forget --person demo:lea --dry-run\n  regent forget --person demo:lea\n\nWhat goes, what stays and what it does not reach: docs/erasure.md"
     )]
     Forget {
-        /// Who: an address as platform:identifier, or any unique beginning of an identity's or entity's id
+        /// Who: an address as platform:identifier, a name, or any unique beginning of an identity's or entity's id
         #[arg(long, value_name = "WHO")]
         person: String,
         /// Only count what would go, and change nothing

@@ -57,6 +57,8 @@ pub(crate) fn select_as<'q>(columns: &str, query: &'q Query, dialect: Dialect) -
                 append(&mut sql, format_args!("{} ", operator(*op)));
                 dialect.place(&mut sql, parameters.len());
             }
+            // None of none: no row passes, as in memory. PostgreSQL takes no empty list.
+            Test::AnyOf(values) if values.is_empty() => sql.push_str("IN (NULL)"),
             Test::AnyOf(values) => {
                 sql.push_str("IN (");
                 for (i, value) in padded(values).enumerate() {

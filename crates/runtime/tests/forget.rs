@@ -17,8 +17,8 @@ use domain::task::Status;
 use domain::{Clock as _, Digest};
 use ledger::query::Query;
 use ledger::records::{
-    AgentTask, Blob, CallStatus, Entity, EntityKind, Event, Identity, Lease, Reason, TABLES, TaskStep,
-    ToolCall,
+    AgentTask, Blob, CallStatus, Entity, EntityKind, EntityTag, Event, Identity, Lease, Reason, TABLES,
+    TaskStep, ToolCall,
 };
 use ledger::value::{Seq, Value};
 use ledger::{Batch, Ledger, Select};
@@ -229,6 +229,7 @@ async fn nothing_of_them_is_left_in_any_table_file_or_answer() {
             blobs: 2 * 2 + 1 + 3, // two messages with metadata, one in the group, three of the task
             salts: 1,
             entities: 0,
+            entity_tags: 0,
             entity_identities: 1,
             places: 1,
             watermarks: 1,
@@ -372,25 +373,22 @@ async fn all_addresses_of_the_same_person_go_together() {
         let mut link = Batch::new(BatchId::from_bits(1), world.clock.now());
         link.erase::<Identity, _>("id", &[lea.id]);
         link.put(&Identity { entity_id: Some(entity.id), ..lea.clone() }).put(&mail).put(&entity);
+        link.put(&EntityTag { entity_id: entity.id, tag: "role:canary-lea".into() });
         ledger.commit(link).await.expect("commit");
         world.clock.turn(SECOND);
-        // From here on their words are kept under the entity; the older ones under the address.
+        // Their words are kept under the address that said them, linked or not.
         ingest(&world.app, &from_lea(9)).await;
-        let people: Vec<Option<String>> = ledger
-            .select(Select::<Blob>::all())
-            .await
-            .expect("blobs")
-            .into_iter()
-            .map(|blob| blob.person)
-            .collect();
-        assert!(people.contains(&Some(entity.id.to_string())) && people.contains(&Some(lea.id.to_string())));
+        let said = Select::<Blob>::by("person", &Some(lea.id.to_string()));
+        assert_eq!(ledger.select(said).await.expect("blobs").len(), 2 * 3 + 1, "{kept:?}");
 
         let forgotten =
             world.app.forget("mail:canary-lea@mail.example", Forget::ForGood).await.expect("forgotten");
         assert_eq!(forgotten.person, entity.id.to_string(), "{kept:?}");
+        let gone = forgotten.gone;
         assert_eq!(
-            (forgotten.gone.entities, forgotten.gone.entity_identities, forgotten.gone.salts),
-            (1, 2, 2)
+            (gone.entities, gone.entity_tags, gone.entity_identities, gone.salts),
+            (1, 1, 2, 1),
+            "{kept:?}"
         );
         assert_eq!(tables_with(&world, CANARY).await, [""; 0], "{kept:?}");
         let left = ledger.entity(entity.id).await.expect("ledger").expect("a tombstone");

@@ -74,10 +74,8 @@ pub(crate) struct NewPerson {
 }
 
 #[derive(Debug, Args)]
-#[group(required = true, multiple = true, args = ["relationship", "no_relationship", "tags", "no_tags", "trust", "no_trust"])]
 pub(crate) struct Changes {
     /// A name, `owner`, an address that is linked, or any unique beginning of an id
-    #[arg(group = "somebody")]
     pub(crate) who: String,
     /// What they are to you
     #[arg(long, value_name = "WORD", conflicts_with = "no_relationship")]

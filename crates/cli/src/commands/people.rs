@@ -156,7 +156,7 @@ const fn because(because: Because) -> &'static str {
     match because {
         Because::Owner => "owner",
         Because::Set => "set by you",
-        Because::VerifiedAddress => "verified",
+        Because::VerifiedAddress => "verified address",
         Because::Known => "known",
         Because::Webhook => "webhook",
         Because::System => "house",

@@ -120,7 +120,7 @@ const PAGE: u32 = 1_024;
 const ASKED: usize = 256;
 
 impl App {
-    /// Erases a person: an entity, an identity, or an address like `demo:lea`. All addresses of the same entity go
+    /// Erases a person: an entity, an identity, a name, or an address like `demo:lea`. All addresses of the same entity go
     /// together. Done twice, it finds nothing left.
     ///
     /// # Errors
@@ -192,9 +192,10 @@ impl App {
             .safe("nothing was erased")
             .remedy("regent events list")
         };
-        let (entity, identity) = match text.split_once(':') {
-            Some((platform, identifier)) => (None, ledger.identity_of(platform, identifier).await?),
-            None => match self.find(text).await {
+        let (entity, identity) = match (self.somebody_called(text).await?, text.split_once(':')) {
+            (Some(entity), _) => (Some(entity), None),
+            (None, Some((platform, identifier))) => (None, ledger.identity_of(platform, identifier).await?),
+            (None, None) => match self.find(text).await {
                 Ok(Found::Entity(entity)) => (Some(*entity), None),
                 Ok(Found::Identity(identity)) => (None, Some(*identity)),
                 Err(problem) if problem.code == Code::AMBIGUOUS_ID => return Err(problem),

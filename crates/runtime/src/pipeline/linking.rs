@@ -28,7 +28,7 @@ pub(crate) struct Turn(Option<Lease>);
 /// What a turn is written under.
 const PEOPLE: &str = "people";
 /// How often to look again when somebody else was faster.
-pub(crate) const TURNS: usize = 8;
+pub(crate) const TURNS: usize = 16;
 
 impl Turn {
     /// To be called before anybody is looked at.

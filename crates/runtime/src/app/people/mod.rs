@@ -76,18 +76,20 @@ impl App {
             trust: new.trust,
             created_at: desk.now(),
         };
-        self.in_turn(&desk, async |batch| {
+        for _ in 0..TURNS {
+            let (turn, mut batch) = (Turn::begin(&desk).await?, desk.batch());
             self.is_free(&desk, &entity).await?;
             let detail = json!({ "kind": entity.kind, "trust": entity.trust, "tags": tags.len() });
             batch.put(&entity).audit(entry(&desk, "person.added", &entity, detail));
-            put_tags(batch, entity.id, &tags);
+            put_tags(&mut batch, entity.id, &tags);
             for (platform, identifier) in &addresses {
-                self.linking(&desk, (platform, identifier), &entity, Surety::Told, batch).await?;
+                self.linking(&desk, (platform, identifier), &entity, Surety::Told, &mut batch).await?;
             }
-            Ok(())
-        })
-        .await?;
-        view::person(&desk.ledger, entity).await
+            if self.is_written(&desk, &turn, batch).await? {
+                return view::person(&desk.ledger, entity).await;
+            }
+        }
+        Err(busy())
     }
 
     /// Says whose an address is; one that somebody wrote from already, or one that they will write from.
@@ -98,18 +100,18 @@ impl App {
     pub async fn person_link(&self, who: &str, address: &str, surety: Surety) -> Result<PersonView, Problem> {
         let address = words::address(address)?;
         let desk = self.desk().await?;
-        let mut linked = None;
-        self.in_turn(&desk, async |batch| {
+        for _ in 0..TURNS {
+            let (turn, mut batch) = (Turn::begin(&desk).await?, desk.batch());
             let Who { entity, new } = self.who(&desk, who).await?;
             if let Some(new) = new {
-                new.enter(batch);
+                new.enter(&mut batch);
             }
-            self.linking(&desk, address, &entity, surety, batch).await?;
-            linked = Some(entity);
-            Ok(())
-        })
-        .await?;
-        self.shown(&desk, linked).await
+            self.linking(&desk, address, &entity, surety, &mut batch).await?;
+            if self.is_written(&desk, &turn, batch).await? {
+                return view::person(&desk.ledger, entity).await;
+            }
+        }
+        Err(busy())
     }
 
     /// Takes a link back. What was written from this address stays with the address.
@@ -119,21 +121,19 @@ impl App {
     pub async fn person_unlink(&self, address: &str) -> Result<AddressView, Problem> {
         let (platform, identifier) = words::address(address)?;
         let desk = self.desk().await?;
-        let mut unlinked = None;
-        self.in_turn(&desk, async |batch| {
+        let free = || nobody(format!("`{address}` is linked to nobody"));
+        for _ in 0..TURNS {
+            let (turn, mut batch) = (Turn::begin(&desk).await?, desk.batch());
             let identity = desk.ledger.identity_of(platform, identifier).await?;
             let linked = identity.and_then(|identity| Some((identity.entity_id?, identity)));
-            let free = || nobody(format!("`{address}` is linked to nobody"));
             let (id, identity) = linked.ok_or_else(free)?;
             let entity = desk.ledger.entity(id).await?.ok_or_else(free)?;
-            unlinked = Some(linking::unlink(&desk, &identity, &entity, batch).await?);
-            Ok(())
-        })
-        .await?;
-        match unlinked {
-            Some(identity) => view::address(&desk.ledger, &identity).await,
-            None => Err(Problem::internal("nothing was unlinked")),
+            let unlinked = linking::unlink(&desk, &identity, &entity, &mut batch).await?;
+            if self.is_written(&desk, &turn, batch).await? {
+                return view::address(&desk.ledger, &unlinked).await;
+            }
         }
+        Err(busy())
     }
 
     /// Changes what is said of somebody. Nothing is written where it is so already.
@@ -153,20 +153,21 @@ impl App {
         }
         trusted_at_most(changes.trust.flatten())?;
         let desk = self.desk().await?;
-        let mut changed = None;
-        self.in_turn(&desk, async |batch| {
+        for _ in 0..TURNS {
+            let (turn, mut batch) = (Turn::begin(&desk).await?, desk.batch());
             let Who { entity, new } = self.who(&desk, who).await?;
             if entity.is_owner && changes.trust.is_some() {
                 return Err(bad("the owner is trusted as the owner; that is not changed"));
             }
             if let Some(new) = new {
-                new.enter(batch);
+                new.enter(&mut batch);
             }
-            changed = Some(self.changing(&desk, &entity, &changes, (&added, &removed), batch).await?);
-            Ok(())
-        })
-        .await?;
-        self.shown(&desk, changed).await
+            let changed = self.changing(&desk, &entity, &changes, (&added, &removed), &mut batch).await?;
+            if self.is_written(&desk, &turn, batch).await? {
+                return view::person(&desk.ledger, changed).await;
+            }
+        }
+        Err(busy())
     }
 
     /// Everybody who is known, in the order in which they were met.
@@ -201,28 +202,17 @@ impl App {
         }
     }
 
-    /// Writes a change of people, looking at them again whenever somebody else was faster. A change that says nothing is not
-    /// written.
-    async fn in_turn(
-        &self,
-        desk: &Desk,
-        mut change: impl AsyncFnMut(&mut Batch) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
-        for _ in 0..TURNS {
-            let turn = Turn::begin(desk).await?;
-            let mut batch = desk.batch();
-            change(&mut batch).await?;
-            if batch.is_empty() {
-                return Ok(());
-            }
-            turn.take(desk, &*self.parts.host, &mut batch);
-            match desk.ledger.commit(batch).await {
-                Err(error) if Turn::is_lost(&error) => {}
-                written => return written.map(drop).map_err(Problem::from),
-            }
+    /// Whether a change of people is written; if not, somebody else was faster, and everybody is looked at again. One that says
+    /// nothing needs no writing.
+    async fn is_written(&self, desk: &Desk, turn: &Turn, mut batch: Batch) -> Result<bool, Problem> {
+        if batch.is_empty() {
+            return Ok(true);
         }
-        Err(Problem::new(Code::DATABASE_BUSY, "others change people all the time")
-            .safe("nothing was changed"))
+        turn.take(desk, &*self.parts.host, &mut batch);
+        match desk.ledger.commit(batch).await {
+            Err(error) if Turn::is_lost(&error) => Ok(false),
+            written => written.map(|_| true).map_err(Problem::from),
+        }
     }
 
     /// Puts a link into a batch, unless it is there; says whose the address is if it is somebody else's.
@@ -240,15 +230,16 @@ impl App {
         }
         let Err(problem) = linking::link(desk, &identity, entity, surety, batch).await else { return Ok(()) };
         let address = format!("{platform}:{identifier}");
+        let typed = words::typed(&address);
         Err(match (problem.code, identity.entity_id) {
             (Code::PERSON_TAKEN, Some(other)) => {
                 let whose = self.short(other).await?;
                 let name = desk.ledger.entity(other).await?.and_then(|other| other.name);
                 let whose = name.map_or_else(|| whose.clone(), |name| format!("{name}, {whose}"));
                 Problem { what: format!("`{address}` belongs to {whose}"), ..problem }
-                    .remedy(format!("regent people unlink {address}"))
+                    .remedy(format!("regent people unlink {typed}"))
             }
-            (Code::UNVERIFIED, _) => problem.remedy(format!("regent people link owner {address} --verified")),
+            (Code::UNVERIFIED, _) => problem.remedy(format!("regent people link owner {typed} --verified")),
             _ => problem.remedy("regent people list"),
         })
     }
@@ -355,18 +346,26 @@ impl App {
             let entity = new.entity.clone().ok_or_else(|| nobody(ABSENT))?;
             return Ok(Who { entity, new: Some(new) });
         }
-        let name = Some(text.to_owned());
-        let called: Vec<Entity> = desk.ledger.select(Select::by("name", &name).limit(2)).await?;
-        let entity = match <[Entity; 1]>::try_from(called) {
-            Ok([entity]) => Some(entity),
-            Err(several) if several.len() > 1 => {
-                let what = format!("more than one is called `{text}`; name one by id");
-                return Err(Problem::new(Code::AMBIGUOUS_ID, what).remedy("regent people list"));
-            }
-            Err(_) => self.by_address_or_id(desk, text).await?,
+        let entity = match self.somebody_called(text).await? {
+            Some(entity) => Some(entity),
+            None => self.by_address_or_id(desk, text).await?,
         };
         let entity = entity.filter(|entity| !is_forgotten(entity));
         entity.map(known).ok_or_else(|| nobody(format!("nobody here is called `{text}`")))
+    }
+
+    /// Somebody by exact name.
+    pub(super) async fn somebody_called(&self, name: &str) -> Result<Option<Entity>, Problem> {
+        let select = Select::by("name", &Some(name.to_owned())).limit(2);
+        let called: Vec<Entity> = self.ledger().await?.select(select).await?;
+        match <[Entity; 1]>::try_from(called) {
+            Ok([entity]) => Ok(Some(entity)),
+            Err(several) if several.is_empty() => Ok(None),
+            Err(_) => {
+                let what = format!("more than one is called `{name}`; name one by id");
+                Err(Problem::new(Code::AMBIGUOUS_ID, what).remedy("regent people list"))
+            }
+        }
     }
 
     async fn by_address_or_id(&self, desk: &Desk, text: &str) -> Result<Option<Entity>, Problem> {
@@ -384,13 +383,10 @@ impl App {
             None => Ok(None),
         }
     }
+}
 
-    async fn shown(&self, desk: &Desk, changed: Option<Entity>) -> Result<PersonView, Problem> {
-        match changed {
-            Some(entity) => view::person(&desk.ledger, entity).await,
-            None => Err(Problem::internal("nobody was changed")),
-        }
-    }
+fn busy() -> Problem {
+    Problem::new(Code::DATABASE_BUSY, "others change people all the time").safe("nothing was changed")
 }
 
 fn nobody(what: impl Into<String>) -> Problem {

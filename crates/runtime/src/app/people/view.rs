@@ -71,7 +71,8 @@ fn trust(entity: &Entity, verified: bool) -> (Trust, Because) {
 }
 
 pub(super) async fn person(ledger: &Ledger, entity: Entity) -> Result<PersonView, Problem> {
-    let identities = ledger.identities_of(entity.id).await?;
+    let mut identities = ledger.identities_of(entity.id).await?;
+    identities.sort_by_cached_key(|one| (one.first_seen, one.platform.clone(), one.identifier.clone()));
     let known: Vec<&Identity> = identities.iter().filter(|identity| !identity.is_erased()).collect();
     let (best, because) = trust(&entity, known.iter().any(|identity| identity.is_verified));
     let mut addresses = Vec::new();

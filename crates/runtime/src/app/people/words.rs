@@ -88,3 +88,9 @@ pub(super) fn address(text: &str) -> Result<(&str, &str), Problem> {
     sent.check().map_err(|why| bad(format!("`{shown}` can be nobody's address: {why}")))?;
     Ok((platform, identifier))
 }
+
+/// An address as part of a command that somebody may copy: whoever chose it does not choose what a shell makes of it.
+pub(super) fn typed(address: &str) -> &str {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "@:._+-/".contains(c);
+    if address.chars().all(plain) { address } else { "<address>" }
+}
