@@ -184,7 +184,7 @@ async fn of_those_who_find_a_change_at_once_one_puts_it_in_force() {
         turns.join_all().await;
         let now = world.app.acl().await.unwrap();
         let off = |name: &&str| now.policies.iter().any(|line| line.name == **name && !line.enabled);
-        assert!(switches.iter().all(|name| off(&name)), "{now:?}");
+        assert!(switches.iter().all(off), "{now:?}");
         assert_eq!(activations(&world).await, 6);
     }
 }

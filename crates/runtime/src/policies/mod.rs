@@ -113,7 +113,8 @@ pub(crate) async fn active<S: Rules>(desk: &Desk, host: &dyn Host) -> Result<Act
         (_, None) => {
             let shipped = Made::of::<S>(Vec::new());
             // Never in a program that passed its tests.
-            let set = shipped.load::<S>().map_err(|_| Problem::internal("what ships has mistakes"))?;
+            let set =
+                shipped.load::<S>().map_err(|_mistakes| Problem::internal("what ships has mistakes"))?;
             let active = loading.fresh(set, shipped.digest(&switches)?, &made, false)?;
             Ok(Active { standing: Standing::ShippedOnly, mistakes, ..active })
         }
