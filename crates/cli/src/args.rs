@@ -244,7 +244,10 @@ impl Command {
         match self {
             Self::Explain { what } => runtime::Code::parse(what).is_some(),
             Self::Acl(Acl::Validate { files }) => !files.is_empty(),
-            Self::Completions { .. } | Self::Authorize | Self::Acl(Acl::Test { .. }) | Self::Vpol(_) => true,
+            Self::Completions { .. }
+            | Self::Authorize
+            | Self::Acl(Acl::Test { events: false, .. })
+            | Self::Vpol(_) => true,
             _ => false,
         }
     }
@@ -253,7 +256,9 @@ impl Command {
     pub(crate) const fn helps(&self) -> bool {
         match self {
             // Which policies are in force stands in the database that the settings name.
-            Self::Acl(Acl::Test { policies }) => !policies.is_empty(),
+            Self::Acl(Acl::Test { policies, events: false, .. }) | Self::Vpol(Vpol::Test { policies }) => {
+                !policies.is_empty()
+            }
             Self::Explain { .. }
             | Self::Paths
             | Self::Doctor

@@ -200,6 +200,7 @@ async fn nothing_is_offered_for_what_destroys_and_only_the_owner_can_write_that_
         let new = |pins: &[(&str, &str)]| NewGrant {
             tool: "delete_file".into(),
             pins: pins.iter().map(|(name, pin)| ((*name).to_owned(), (*pin).to_owned())).collect(),
+            principal: "owner".into(),
             agent: "main".into(),
             session: None,
             lasting: Some(Duration::from_secs(60)),
@@ -237,6 +238,7 @@ async fn a_grant_is_for_the_tool_as_it_was() {
         let grant = NewGrant {
             tool: "peek".into(),
             pins: [("path".to_owned(), "a.txt".to_owned())].into(),
+            principal: "owner".into(),
             agent: "main".into(),
             session: None,
             lasting: None,

@@ -52,12 +52,21 @@ pub(crate) enum Acl {
     },
     /// Who would be let in, with what, and why: cases in, decisions out
     #[command(
-        after_help = "Example:\n  echo '{\"principal\":{\"relationship\":\"partner\"},\"event\":{\"platform\":\"matrix\",\"container_kind\":\"dm\"},\"tools\":[\"web_search\"]}' | regent acl test\n\nEach line is answered with {\"effect\",\"matched\",\"session\",\"permissions\",\"may\",\"data\",\"credentials\",\"modifiers\",\"reason\"}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"
+        after_help = "Example:\n  echo '{\"principal\":{\"relationship\":\"partner\"},\"event\":{\"platform\":\"matrix\",\"container_kind\":\"dm\"},\"tools\":[\"web_search\"]}' | regent acl test\n  regent acl test --events --policies people.yaml\n\nEach line is answered with {\"effect\",\"matched\",\"session\",\"permissions\",\"may\",\"data\",\"credentials\",\"modifiers\",\"reason\"}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"
     )]
     Test {
         /// The policies, in YAML; those in force, if none is named (without a house: those that ship)
         #[arg(long, value_name = "FILE")]
         policies: Vec<PathBuf>,
+        /// Instead of cases: what came in, as it was decided about and as it would be with these files applied
+        #[arg(long)]
+        events: bool,
+        /// How far back: 24h, 7d or always
+        #[arg(long, value_name = "TIME", default_value = "24h", requires = "events")]
+        since: GrantSpan,
+        /// Also those for which nothing would be different
+        #[arg(long, requires = "events")]
+        all: bool,
     },
 }
 
@@ -276,6 +285,9 @@ pub(crate) enum Grants {
         /// How long: 30m, 24h, 7d or always
         #[arg(long = "for", value_name = "TIME", default_value = "24h")]
         lasting: GrantSpan,
+        /// Whose chains: `owner`, a person, `relationship:partner` or `tag:role:billing`
+        #[arg(long, value_name = "WHO", default_value = "owner")]
+        principal: String,
         /// Which agents; `*` stands for any run of characters
         #[arg(long, value_name = "GLOB", default_value = "main")]
         agent: String,

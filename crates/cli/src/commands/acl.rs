@@ -1,10 +1,11 @@
 //! `acl`: the access policies: what is in force, what is applied and taken back, files checked, cases asked. Checking files
 //! and asking need no house, and make none.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use policy::acl::{Effect, Loaded, filter, load, written};
-use runtime::app::{AclChange, AclCheck, AclLine, AclReport, Apply};
+use runtime::app::{AclChange, AclCheck, AclLine, AclReport, Apply, Replayed};
 use runtime::{App, Code, Mistaken, Problem, Standing};
 
 use super::policies::{read, text};
@@ -34,7 +35,10 @@ pub(crate) async fn acl(app: &App, screen: &Screen, command: Acl) -> Done {
             let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
             valid(screen, set.iter().count(), files.len(), &notes)
         }
-        Acl::Test { policies } => {
+        Acl::Test { policies, events: true, since, all } => {
+            replay(app, screen, &policies, since.0, all).await
+        }
+        Acl::Test { policies, .. } => {
             let set =
                 if policies.is_empty() { app.acl_in_force().await? } else { read(&policies, load)?.set };
             if policies.is_empty() {
@@ -47,6 +51,45 @@ pub(crate) async fn acl(app: &App, screen: &Screen, command: Acl) -> Done {
             lines::answer_each(screen, "all other lines were answered, and nothing was written", answer).await
         }
     }
+}
+
+/// What the policies would have done to what came in.
+async fn replay(app: &App, screen: &Screen, files: &[PathBuf], back: Option<Duration>, all: bool) -> Done {
+    let mut given = Vec::new();
+    for file in files {
+        given.push((called(file)?, text(file)?));
+    }
+    let replay = app.acl_replay(&given, back).await?;
+    let shown = |one: &&Replayed| all || !one.differs.is_empty();
+    for one in replay.events.iter().filter(shown) {
+        if screen.json {
+            screen.json_line(one)?;
+            continue;
+        }
+        let at = one.at.date_time(app.zone());
+        let (then, now) = (one.then.name(), one.now.name());
+        let effect = if then == now { format!("{now:<13}") } else { format!("{then:<5} > {now:<5}") };
+        let differs = if one.differs.is_empty() { "nothing differs".into() } else { one.differs.join(", ") };
+        let short = screen.tinted(&one.short, Tone::Command);
+        screen.line(&format!("{short}  {at}  {:<10} {effect}  {differs}", inline(&one.platform)))?;
+        for why in one.why.iter().filter(|_| !one.differs.is_empty()) {
+            screen.line(&format!("    because {}", inline(why)))?;
+        }
+    }
+    if screen.json {
+        return Ok(0);
+    }
+    let differing = replay.events.iter().filter(|one| !one.differs.is_empty()).count();
+    let looked_at = plural(replay.events.len(), "event", "events");
+    screen.note(&format!("{differing} of {looked_at} would be decided differently; nothing was written"));
+    if replay.unknown > 0 {
+        screen.note(&format!("{} more: what they were decided from is not kept", replay.unknown));
+    }
+    if replay.undecided > 0 {
+        let tick = screen.note_tinted("regent tick", Tone::Command);
+        screen.note(&format!("{} more are not decided about yet: {tick}", replay.undecided));
+    }
+    Ok(0)
 }
 
 /// One line beside the result while the files of the house are no good.

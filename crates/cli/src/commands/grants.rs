@@ -13,10 +13,11 @@ use crate::show::{Screen, Tone, inline, plural};
 pub(crate) async fn grants(app: &App, screen: &Screen, command: Grants) -> Done {
     match command {
         Grants::List => list(app, screen).await,
-        Grants::Add { tool, pins, lasting, agent, session, reason } => {
+        Grants::Add { tool, pins, lasting, principal, agent, session, reason } => {
             let new = NewGrant {
                 pins: pinned(&tool, &pins)?,
                 tool,
+                principal,
                 agent,
                 session,
                 lasting: lasting.0,

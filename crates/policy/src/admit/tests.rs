@@ -160,7 +160,7 @@ fn an_unknown_sender_is_denied_and_the_owner_is_to_be_asked() {
         assert_eq!(admission.effect, Effect::Deny);
         assert!(admission.pairing.is_some());
         assert_eq!(admission.reasons.first(), Some(&Why::UnknownSender));
-        assert_eq!(admission.vpol, "default-others");
+        assert_eq!(admission.vpol, "unattended");
         assert!(admission.tools.is_empty());
     }
 }

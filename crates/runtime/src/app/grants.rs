@@ -7,12 +7,13 @@ use broker::grant::Terms;
 use domain::Time;
 use domain::call::ToolId;
 use domain::id::{ApprovalId, CallId, GrantId};
+use domain::principal::Principal;
 use ledger::records::{Grant, GrantEvent};
 use ledger::{CommitError, Found, Refusal};
 use serde::Serialize;
 use serde_json::json;
 
-use super::App;
+use super::{App, people};
 use crate::pipeline::approve::{self, GRANTS};
 use crate::pipeline::{self, Desk};
 use crate::problem::{Code, Problem};
@@ -48,6 +49,8 @@ pub struct GrantView {
 pub struct NewGrant {
     pub tool: String,
     pub pins: BTreeMap<String, String>,
+    /// `owner`, somebody who is known, `relationship:…` or `tag:…`.
+    pub principal: String,
     pub agent: String,
     pub session: Option<String>,
     /// Nothing: until it is revoked.
@@ -121,7 +124,7 @@ impl App {
         let terms = Terms {
             tool: spec.id.clone(),
             nature: spec.nature(),
-            principal: "owner".into(),
+            principal: self.label(&desk, &new.principal).await?,
             agent: new.agent,
             session: new.session,
             pins: new.pins,
@@ -134,6 +137,17 @@ impl App {
         let grant = approve::grant(id, &terms, until, None, &owner.salt, now, &mut batch)?;
         desk.ledger.commit(batch).await?;
         self.grant_view(&desk, grant).await
+    }
+
+    /// The name by which a grant means somebody, or everybody of a kind.
+    async fn label(&self, desk: &Desk, who: &str) -> Result<String, Problem> {
+        if who == "owner" || who.starts_with("relationship:") || who.starts_with("tag:") {
+            people::words::label(who)?;
+            return Ok(who.to_owned());
+        }
+        let entity = self.known_person(desk, who).await?;
+        let owner = entity.is_owner;
+        Ok(if owner { "owner".to_owned() } else { Principal::Known { entity: entity.id }.to_string() })
     }
 
     /// # Errors

@@ -122,6 +122,26 @@ impl App {
         Ok(AclCheck { policies: own, files: made.files.len(), notes: noted(&loaded.notes) })
     }
 
+    /// The set that would be in force with these files applied, each a name and its text; that in force, if there are none.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them or with the files beside them, or if the ledger fails.
+    pub(super) async fn acl_with(&self, given: &[(String, String)]) -> Result<PolicySet, Problem> {
+        if given.is_empty() {
+            return self.acl_in_force().await;
+        }
+        let mut files = self.parts.host.policies(PolicyKind::Acl);
+        for (file, text) in given {
+            is_a_name(file)?;
+            files.retain(|known| known.name != *file);
+            files.push(PolicyFile { name: file.clone(), text: Ok(text.clone()) });
+        }
+        files.sort_by(|one, other| one.name.cmp(&other.name));
+        let loaded = loaded(&Made::of::<PolicySet>(files)).map_err(|mistakes| wrong(&mistakes))?;
+        let switches = self.desk().await?.ledger.policy_switches().await?;
+        Ok(policies::Rules::switched(loaded.set, &switches))
+    }
+
     /// Puts a file of policies in force, in place of whatever was applied under its name.
     ///
     /// # Errors

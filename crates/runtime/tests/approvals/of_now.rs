@@ -107,6 +107,7 @@ async fn what_runs_for_another_reason_does_not_use_a_yes_to_something_else() {
         let grant = NewGrant {
             tool: "delete_file".into(),
             pins,
+            principal: "owner".into(),
             agent: "main".into(),
             session: None,
             lasting: None,

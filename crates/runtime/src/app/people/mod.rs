@@ -2,7 +2,7 @@
 //! says any of it; nothing that comes in does.
 
 mod view;
-mod words;
+pub(super) mod words;
 
 use std::collections::BTreeSet;
 

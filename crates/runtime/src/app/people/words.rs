@@ -46,6 +46,15 @@ pub(super) fn relationship(text: &str) -> Result<(), Problem> {
     Err(bad(format!("`{shown}` is no relationship: one word of a-z, 0-9 and `-`, like `partner`")))
 }
 
+/// `owner`, `relationship:partner`, `tag:role:billing`.
+pub(in crate::app) fn label(text: &str) -> Result<(), Problem> {
+    match text.split_once(':') {
+        Some(("relationship", word)) => relationship(word),
+        Some(("tag", word)) => tag(word),
+        _ => Ok(()),
+    }
+}
+
 /// `role:billing`, `hook:trusted`, `gardener`.
 pub(super) fn tag(text: &str) -> Result<(), Problem> {
     if is_word(text, "-_.:") {
