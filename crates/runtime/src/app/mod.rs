@@ -80,6 +80,8 @@ pub struct App {
     bus: Bus,
     driven: Driven,
     stop: Stop,
+    /// A set of validation policies to decide by, where one was given.
+    vpols: Option<Arc<policy::vpol::VpolSet>>,
 }
 
 impl std::fmt::Debug for Parts {
@@ -106,6 +108,7 @@ impl App {
             bus: Bus::default(),
             driven: Driven::default(),
             stop: Stop::default(),
+            vpols: None,
         }
     }
 

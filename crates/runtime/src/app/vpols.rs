@@ -13,13 +13,20 @@ static SHIPPED: LazyLock<Result<Arc<VpolSet>, String>> = LazyLock::new(|| {
 
 impl App {
     /// The set that counts at this moment: chains that start are given one of it, and calls are held to it besides what was
-    /// frozen for their chain. So far it is the set that ships; files of the house take its place here.
+    /// frozen for their chain. It is the set that ships, unless another was given; files of the house will be read here.
     ///
     /// # Errors
     /// If there is none.
-    #[expect(clippy::unused_self, reason = "the files of the house will be read here")]
     pub fn vpols(&self) -> Result<Arc<VpolSet>, Problem> {
+        if let Some(given) = &self.vpols {
+            return Ok(Arc::clone(given));
+        }
         let broken = |mistakes: &String| Problem::new(Code::INTERNAL, mistakes.clone());
         SHIPPED.as_ref().map(Arc::clone).map_err(broken)
+    }
+
+    /// From now on this set counts.
+    pub fn set_vpols(&mut self, set: VpolSet) {
+        self.vpols = Some(Arc::new(set));
     }
 }
