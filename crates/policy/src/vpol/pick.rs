@@ -3,6 +3,7 @@
 use std::fmt;
 
 use domain::Digest;
+use domain::id::EventId;
 use serde::{Deserialize, Serialize};
 
 use super::Vpol;
@@ -27,9 +28,10 @@ pub struct Picked {
     pub why: Why,
 }
 
-/// A pick as it is kept: with all that it was made from.
+/// A pick as it is kept: with all that it was made from. It is of one event, so that it can go when that goes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
+    pub event: EventId,
     pub chain: Chain,
     /// The set, which is a body of its own.
     pub set: Digest,

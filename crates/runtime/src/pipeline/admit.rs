@@ -7,7 +7,7 @@ use ledger::records::{Access, Blob, Event, Reason, Vpol};
 use ledger::{Batch, Entry};
 use policy::admit::{Admission, Admitted, EntityFacts, Facts, MAIN, admit};
 use policy::vpol::pick::Kept;
-use policy::vpol::{Chain, Picked, VpolSet};
+use policy::vpol::{Picked, VpolSet};
 use serde_json::json;
 
 use super::{Desk, Person};
@@ -31,7 +31,7 @@ pub(crate) fn admitted(
     batch: &mut Batch,
 ) -> Result<(Admission, Tags, policy::vpol::Vpol), Problem> {
     let mut admission = admission(event, person);
-    let (vpol, picked) = picked(vpols, super::chain(event, person), person, batch)?;
+    let (vpol, picked) = picked(vpols, event, person, batch)?;
     admission.vpol = vpol.name.clone().into_owned();
     admission.picked = Some(picked);
     let rules = Blob::public(vpol.bytes());
@@ -67,13 +67,15 @@ pub(crate) fn admitted(
 /// The validation policy that is frozen for the chain. What it was picked from says something about a person, and is theirs.
 fn picked(
     vpols: &VpolSet,
-    chain: Chain,
+    event: &Event,
     person: &Person,
     batch: &mut Batch,
 ) -> Result<(policy::vpol::Vpol, Digest), Problem> {
+    let chain = super::chain(event, person);
     let Picked { vpol, why } = vpols.pick(&chain);
     let set = Blob::public(canonical::bytes(vpols).map_err(Problem::internal)?);
-    let kept = canonical::bytes(&Kept { chain, set: set.hash, why }).map_err(Problem::internal)?;
+    let kept =
+        canonical::bytes(&Kept { event: event.id, chain, set: set.hash, why }).map_err(Problem::internal)?;
     let kept = Blob::personal(kept, &person.salt);
     batch.put(&set).put(&kept);
     Ok((vpol, kept.hash))

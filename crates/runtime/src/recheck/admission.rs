@@ -67,6 +67,7 @@ pub(super) fn admission(chain: &Chain) -> Vec<Line> {
 fn picked_again(look: &mut Look, rules: Rules, chain: &Chain, frozen: VpolId) -> Option<Vpol> {
     let (kept, set) = chain.picked.as_ref()?;
     let kept = look.personal("pick", kept)?;
+    look.compare("event of the pick", kept.event, chain.event.id);
     let Picked { vpol, why } = look.public("policies", set)?.pick(&kept.chain);
     look.compare_by(rules, "why it was picked", &kept.why, &why);
     look.compare_by(rules, "policy that was picked", frozen, vpol.id());
