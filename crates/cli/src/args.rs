@@ -116,7 +116,7 @@ pub(crate) enum Command {
     /// Access policies: check files of them, and ask who they would let in
     #[command(subcommand, after_help = "Example:\n  regent acl validate people.yaml")]
     Acl(Acl),
-    /// Validation policies: how calls are looked at, by whom a chain is for
+    /// Validation policies: how closely calls are looked at, and whose
     #[command(subcommand, after_help = "Example:\n  regent vpol show unattended")]
     Vpol(Vpol),
     /// Stop everything now: no call starts, what runs is stopped; until `resume-all`
