@@ -124,7 +124,7 @@ pub(crate) enum Command {
         after_help = "Example:\n  regent people add Lea --relationship partner --link demo:lea\n  regent people list"
     )]
     People(People),
-    /// Validation policies: how calls are looked at, by whom a chain is for
+    /// Validation policies: how closely calls are looked at, and whose
     #[command(subcommand, after_help = "Example:\n  regent vpol show unattended")]
     Vpol(Vpol),
     /// Stop everything now: no call starts, what runs is stopped; until `resume-all`

@@ -61,6 +61,7 @@ transcripts! {
     mistakes = "mistakes";
     the_broker_as_a_filter = "authorize";
     policies_checked_and_asked = "acl";
+    validation_policies = "vpol";
     tools_by_ones_own_hand = "tools";
     what_a_task_changed_is_put_back = "undo";
     asked_answered_and_taken_back = "approvals";

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use domain::change::{Change, Standing};
 use domain::event::Direction;
-use domain::id::TaskId;
+use domain::id::{EventId, TaskId};
 use domain::{Digest, Time};
-use ledger::records::{AgentTask, Blob, Event, Reason, TaskStep, ToolCall};
+use ledger::records::{Access, AgentTask, Blob, Event, Reason, TaskStep, ToolCall};
 use ledger::table::Record;
 use ledger::value::Cell;
 use ledger::{CommitError, Entry, Ledger, Op, Refusal, Select};
@@ -106,6 +106,7 @@ impl Past<'_> {
         named.extend(self.asked("task_id", &tasks).await?.into_iter().map(|call: ToolCall| call.decision));
         let chains: Vec<String> = tasks.iter().map(ToString::to_string).collect();
         named.extend(self.asked("chain_id", &chains).await?.into_iter().map(|reason: Reason| reason.thought));
+        named.extend(self.decisions(&going).await?);
 
         let mut personal = BTreeSet::new();
         for hashes in named.into_iter().collect::<Vec<_>>().chunks(BODIES) {
@@ -118,6 +119,13 @@ impl Past<'_> {
         let bodies: Vec<Digest> = bodies.into_iter().filter(|body| !staying.contains(body)).collect();
         let concerned = going.iter().filter(|event| bodies.binary_search(&event.body).is_ok()).count() as u64;
         Ok((bodies, concerned))
+    }
+
+    /// What was decided about these events, and from what: each is of one event alone.
+    async fn decisions(&self, events: &[Event]) -> Result<Vec<Digest>, Problem> {
+        let ids: Vec<EventId> = events.iter().map(|event| event.id).collect();
+        let rows = self.asked::<Access, _>("event_id", &ids).await?;
+        Ok(rows.into_iter().map(|row| row.decision).collect())
     }
 
     /// Those whose task, if they have one, is over: what is still worked on is kept until it is done.

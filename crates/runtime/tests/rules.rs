@@ -56,7 +56,7 @@ fn the_deciding_code_is_what_its_number_says() {
                     "",
                 ),
             ),
-            recorded: (2, "c319eeee4621937a"),
+            recorded: (3, "07653f0c0c5b6d64"),
         },
         Piece {
             name: "broker::decide::RULES",
@@ -99,7 +99,7 @@ fn the_deciding_code_is_what_its_number_says() {
                     "",
                 ),
             ),
-            recorded: (4, "103fa89d62ffaff2"),
+            recorded: (4, "20648b1b0aada30b"),
         },
         Piece {
             name: "engine::RULES",

@@ -434,7 +434,7 @@ async fn what_was_erased_is_said_and_is_no_error() {
         let found: Vec<_> = recheck.lines.iter().map(|line| (line.what, said(&line.again))).collect();
         let expected = [
             ("event", "erased"),
-            ("admission", "same"),
+            ("admission", "erased"),
             ("policy", "same"),
             ("journal", "erased"),
             ("call", "erased"),

@@ -166,6 +166,14 @@ impl World {
         self
     }
 
+    /// Somebody has written a file of validation policies, by hand.
+    pub fn vpol(&self, file: &str, text: &str) -> &Self {
+        let mut files = self.setup.policies.lock().unwrap_or_else(PoisonError::into_inner);
+        files.insert((PolicyKind::Vpol, file.to_owned()), Ok(text.to_owned()));
+        drop(files);
+        self
+    }
+
     /// Somebody has deleted it.
     pub fn no_policy(&self, file: &str) -> &Self {
         let mut files = self.setup.policies.lock().unwrap_or_else(PoisonError::into_inner);

@@ -94,7 +94,7 @@ pub(crate) enum Vpol {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
-    /// Which policy a chain would come under, and what it would say to a call: cases in, answers out
+    /// Which policy a chain would get, and what it says of a call: cases in, answers out
     #[command(
         after_help = "Example:\n  echo '{\"principal\":{\"is_owner\":true},\"attended\":false,\"call\":{\"tool\":\"delete_file\",\"tier\":\"write_destructive\"}}' | regent vpol test\n\nEach line is answered with {\"policy\",\"id\",\"mode\",\"up_to\",\"reason\",\"call\":{\"answer\",\"reason\",\"instead\"}}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"
     )]

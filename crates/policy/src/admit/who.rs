@@ -1,7 +1,7 @@
 //! Who speaks, and how far they are trusted: from what the house knows, never from the message.
 
 use domain::event::{SYSTEM, WEBHOOK};
-use domain::id::EntityId;
+use domain::id::{EntityId, EventId};
 use domain::principal::Principal;
 use domain::{Digest, Trust};
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,9 @@ use crate::vpol::{Chain, Picked, VpolSet};
 /// What is known about an event, none of it from the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
+    /// What it is about: no two decisions are kept as one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<EventId>,
     pub adapter: String,
     /// Whoever stands behind the sender's address, if anybody knows.
     pub entity: Option<EntityFacts>,

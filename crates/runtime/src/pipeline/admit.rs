@@ -42,8 +42,8 @@ pub(crate) fn facts_of_nobody(sitting: Sitting<'_>, event: &Event) -> Facts {
     let (platform, container_kind) = (Some(event.platform.clone()), Some(event.container_kind));
     let scene = Scene { platform, container_kind, ..Scene::default() };
     let (policies, vpols) = (Some(sitting.policies.acl.digest), Some(sitting.policies.vpol.digest));
-    let adapter = event.adapter.clone();
-    Facts { adapter, lost: true, scene, policies, vpols, ..Facts::default() }
+    let (event, adapter) = (Some(event.id), event.adapter.clone());
+    Facts { event, adapter, lost: true, scene, policies, vpols, ..Facts::default() }
 }
 
 /// What is known about an event, none of it from its words.
@@ -81,6 +81,7 @@ pub(crate) async fn facts(sitting: Sitting<'_>, event: &Event, person: &Person) 
     };
     let lost = entity.is_none() && person.identity.entity_id.is_some();
     Ok(Facts {
+        event: Some(event.id),
         adapter: event.adapter.clone(),
         entity,
         verified: person.identity.is_verified,

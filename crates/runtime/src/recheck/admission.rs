@@ -66,6 +66,9 @@ fn admission(chain: &Chain, judged: &Judged, decided: Option<&Entry>) -> Vec<Lin
             }
             None => look.unkept(),
         }
+        if let Some(event) = then.facts.event {
+            look.compare("event", event, chain.event.id);
+        }
         look.compare("adapter", &then.facts.adapter, &chain.event.adapter);
         look.compare("effect, in its row", then.effect.name(), &row.effect);
         look.compare("principal, in its row", &then.principal, &row.principal);
