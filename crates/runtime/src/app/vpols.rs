@@ -18,9 +18,4 @@ impl App {
         }
         shipped::defaults().map(|loaded| loaded.set).map_err(Problem::internal)
     }
-
-    /// From now on this set counts.
-    pub fn set_vpols(&mut self, set: VpolSet) {
-        self.vpols = Some(Arc::new(set));
-    }
 }
