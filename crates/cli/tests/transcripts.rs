@@ -65,6 +65,7 @@ transcripts! {
     what_a_task_changed_is_put_back = "undo";
     asked_answered_and_taken_back = "approvals";
     people_their_addresses_and_trust = "people";
+    access = "access";
     help = "help";
 }
 
