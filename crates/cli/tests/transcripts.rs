@@ -66,6 +66,7 @@ transcripts! {
     what_a_task_changed_is_put_back = "undo";
     asked_answered_and_taken_back = "approvals";
     people_their_addresses_and_trust = "people";
+    access = "access";
     help = "help";
 }
 
@@ -96,4 +97,46 @@ fn every_help_ends_with_an_example() {
     for help in transcript.split("\n$ ").skip(1) {
         assert!(help.contains("\nExample:\n  "), "{help}");
     }
+}
+
+/// Whether a line of a transcript, in which `[..]` stands for anything, says the same.
+fn says(line: &str, shown: &str) -> bool {
+    let mut parts = line.trim_end().split("[..]");
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = shown.strip_prefix(first) else { return false };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = rest.get(at + part.len()..).unwrap_or_default();
+    }
+    rest.is_empty() || line.ends_with("[..]")
+}
+
+#[test]
+fn what_the_page_on_access_shows_was_answered_by_the_program() {
+    let page = include_str!("../../../docs/access.md");
+    for file in [include_str!("cmd/access.in/neighbours.yaml"), include_str!("cmd/access.in/ask-first.yaml")]
+    {
+        assert!(
+            page.contains(&format!("```yaml\n{file}```")),
+            "another file than the one that is played:\n{file}"
+        );
+    }
+    let played = concat!(include_str!("cmd/access.trycmd"), include_str!("cmd/acl.trycmd"));
+    let (_, walk) = page.split_once("\n## Strangers\n").expect("where it begins");
+    let (walk, _) = walk.split_once("\n## What can be written\n").expect("where it ends");
+    let mut compared = 0;
+    for block in walk.split("```console\n").skip(1) {
+        let (block, _) = block.split_once("```").expect("its end");
+        // What is typed goes on in the next line after a backslash.
+        let block = block.replace("\\\n", "");
+        for shown in block.lines().filter(|line| !line.starts_with("$ ") && *line != "…") {
+            let (beginning, cut) =
+                shown.split_once('…').map_or((shown, false), |(beginning, _)| (beginning, true));
+            let found =
+                played.lines().any(|line| if cut { line.starts_with(beginning) } else { says(line, shown) });
+            assert!(found, "no transcript has this line: {shown}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 50, "only {compared} lines were found");
 }
