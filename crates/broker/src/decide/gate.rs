@@ -158,6 +158,7 @@ fn privilege<'a>(facts: &Facts<'a>) -> Privilege<'a> {
         needs_credentials: facts.needs,
         permissions: facts.permissions,
         granted: granted(facts),
+        answers: tool.is_some_and(|tool| tool.reach == Reach::Origin) && concludes,
         out_of_turn: tool.is_some_and(|tool| tool.reach == Reach::Origin) && !concludes,
     }
 }

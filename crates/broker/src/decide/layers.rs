@@ -135,6 +135,9 @@ fn access(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
 
 /// What policies allow, and what was granted beyond that: never past a denial or a ceiling.
 fn permitted(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+    if tool.reach == Reach::Origin {
+        return yes("whoever was let in is answered");
+    }
     let why = match facts.permissions.may(tool.id.as_str()) {
         acl::Verdict::May { by } => return yes(format!("`{by}` allows {}", tool.id)),
         acl::Verdict::MayNot(why) => why,

@@ -92,6 +92,15 @@ async fn replay(app: &App, screen: &Screen, files: &[PathBuf], back: Option<Dura
     Ok(0)
 }
 
+/// Nobody locks themselves out unseen.
+async fn locked_out(app: &App, screen: &Screen) -> Result<(), Problem> {
+    if !app.lets_owner_in().await? {
+        let what = "! you are not let in by these policies yourself: `regent run` will say R3001";
+        screen.note(&format!("{what}; {}", screen.note_tinted("regent acl list", Tone::Command)));
+    }
+    Ok(())
+}
+
 /// One line beside the result while the files of the house are no good.
 pub(crate) async fn warn(app: &App, screen: &Screen) {
     if let Some(warning) = app.policy_warning().await {
@@ -168,6 +177,7 @@ async fn switched(app: &App, screen: &Screen, name: &str, enabled: bool) -> Done
     } else {
         screen.line(&row(screen, &line))?;
     }
+    locked_out(app, screen).await?;
     warn(app, screen).await;
     Ok(0)
 }
@@ -193,6 +203,7 @@ async fn changed(app: &App, screen: &Screen, change: &AclChange) -> Done {
         screen.note(&format!("note: {}", inline(note)));
     }
     if change.done {
+        locked_out(app, screen).await?;
         warn(app, screen).await;
     } else {
         mistaken(screen, &change.mistakes);

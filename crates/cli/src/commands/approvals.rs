@@ -53,6 +53,12 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
         Approvals::Reject { id, reason } => {
             each(app, screen, &[id], &Act::Reject { reason: reason.join(" ") }).await
         }
+        Approvals::Modify { id, .. } | Approvals::Escalate { id } | Approvals::Code { id }
+            if is_knock(app, &id).await =>
+        {
+            let what = "whoever wants in is let in or not: nothing else can be said about them";
+            Err(usage(what).remedy(format!("regent approvals show {id}")).into())
+        }
         Approvals::Modify { id, args, json_args: None, .. } if args.is_empty() => {
             let what = "nothing is to be changed: name at least one argument";
             Err(usage(what).remedy(format!("regent approvals modify {id} NAME=VALUE")).into())

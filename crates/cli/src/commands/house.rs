@@ -28,6 +28,11 @@ pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
         let command = screen.tinted("regent approvals list", Tone::Command);
         screen.line(&format!("{attention} you      {open} open, the first expires {left}   {command}"))?;
     }
+    if status.wanting_in > 0 {
+        let senders = plural(status.wanting_in, "sender wants in", "senders want in");
+        let command = screen.tinted("regent approvals list", Tone::Command);
+        screen.line(&format!("{attention} you      {senders}   {command}"))?;
+    }
     for task in &status.unfinished {
         screen.line(&format!("{attention} {}", tasks::row(app, screen, task)))?;
         screen.line(&format!(
@@ -137,13 +142,13 @@ pub(crate) async fn tick(app: &App, screen: &Screen) -> Done {
     if screen.json {
         screen.json_line(&serde_json::json!({ "admitted": admitted }))?;
     } else if admitted.all() > 0 {
-        let Admitted { allowed, denied, held } = admitted;
+        let Admitted { allowed, denied, held, .. } = admitted;
         screen.line(&format!(
             "{:<10} {allowed} let in, {denied} not, {held} held until you answer",
             "events"
         ))?;
     }
-    if !screen.json && admitted.all() > 0 && !app.knocks().await?.is_empty() {
+    if !screen.json && admitted.held + admitted.asked > 0 {
         screen.note(&screen.note_tinted("regent approvals list", Tone::Command));
     }
     let lines = app.tick().await?;

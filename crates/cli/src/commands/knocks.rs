@@ -43,7 +43,8 @@ pub(super) async fn show(app: &App, screen: &Screen, id: &str) -> Done {
     for message in &view.messages {
         let at = message.at.date_time(app.zone());
         let text = message.text.as_deref().map_or_else(|| "(erased)".into(), inline);
-        screen.line(&format!("  {}  {at}  {}", message.short, message.effect))?;
+        let place = if message.group { ", in a group" } else { "" };
+        screen.line(&format!("  {}  {at}{place}  {}", message.short, message.effect))?;
         screen.line(&format!("    they say: {text}"))?;
         for why in &message.why {
             screen.line(&format!("    because {}", inline(why)))?;
@@ -88,6 +89,9 @@ fn told(app: &App, screen: &Screen, view: &KnockView) -> Result<(), Trouble> {
         return Ok(screen.json_line(view)?);
     }
     screen.line(&format!("{} {}", view.short, outcome(app, view)))?;
+    if view.status == Status::Approved && view.messages.iter().all(|message| message.effect != "allow") {
+        screen.note(&format!("no policy lets them in: {}", command(screen, "regent acl list")));
+    }
     // A yes is no more than a yes: the policies of now decide, and what they still deny is said.
     for message in view.messages.iter().filter(|_| view.status == Status::Approved) {
         let why = message.why.iter().map(|why| inline(why)).collect::<Vec<_>>().join("; ");
@@ -101,7 +105,10 @@ fn outcome(app: &App, view: &KnockView) -> String {
     let let_in = view.messages.iter().filter(|message| message.effect == "allow").count();
     let count = plural(view.messages.len(), "message", "messages");
     match view.status {
-        Status::Approved => format!("{} is known now; {let_in} of {count} let in{when}", who(view)),
+        Status::Approved if view.kind == KnockKind::Pairing => {
+            format!("{} is known now; {let_in} of {count} let in{when}", who(view))
+        }
+        Status::Approved => format!("{let_in} of {count} of {} let in{when}", who(view)),
         Status::Rejected => format!("{} stays outside; they are told nothing{when}", who(view)),
         Status::Expired => format!("nobody answered{when}; that is neither yes nor no"),
         Status::Pending | Status::Escalated | Status::Modified => "waits for you".into(),

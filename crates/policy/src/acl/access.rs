@@ -64,7 +64,7 @@ impl fmt::Display for Why {
             }
             Self::Denied { by } => write!(f, "`{by}` denies it"),
             Self::Asked { by } => write!(f, "`{by}` asks the owner first"),
-            Self::Allowed { by } => write!(f, "`{by}` allows it, and no policy denies it or asks"),
+            Self::Allowed { by } => write!(f, "`{by}` allows it, and no policy denies it"),
             Self::NoSession { by, why: NoKey::Without(variable) } => {
                 let variable = variable.name();
                 write!(f, "`{by}` makes the session key of `{{{variable}}}`, which is not known here")

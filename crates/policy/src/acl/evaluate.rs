@@ -108,6 +108,7 @@ impl<'a> Heard<'a> {
 
     fn permissions(&self) -> Permissions {
         let own = Bounds {
+            before: Vec::new(),
             allow: self.saying(Effect::Allow).filter_map(|rule| rule.allow.clone()).collect(),
             deny: self.matched.iter().filter_map(|rule| rule.deny.clone()).collect(),
             ceilings: self.matched.iter().filter_map(|rule| rule.cap.clone()).collect(),

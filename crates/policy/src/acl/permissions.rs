@@ -30,6 +30,9 @@ pub struct Bounds {
     /// One of them has to allow a tool …
     #[serde(default)]
     pub allow: Vec<Said>,
+    /// … and one of each of these, which allowed it when the chain began …
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Vec<Said>>,
     /// … none of them may deny it …
     #[serde(default)]
     pub deny: Vec<Said>,
@@ -173,11 +176,40 @@ impl Permissions {
         }
     }
 
+    /// The same of somebody who was let in with `then`, and goes no further than that. Not as [`Permissions::within`]: it is
+    /// the same principal, and what is granted to them is granted to both.
+    #[must_use]
+    pub fn no_further_than(&self, then: &Self) -> Self {
+        let mut narrowed = self.clone();
+        let own = &mut narrowed.own;
+        for group in std::iter::once(&then.own.allow).chain(&then.own.before) {
+            if *group != own.allow && !own.before.contains(group) {
+                own.before.push(group.clone());
+            }
+        }
+        add_missing(&mut own.deny, &then.own.deny);
+        add_missing(&mut own.ceilings, &then.own.ceilings);
+        add_missing(&mut narrowed.within, &then.within);
+        narrowed.credentials = narrowed.credentials.and(&then.credentials);
+        narrowed.data = narrowed.data.min(then.data);
+        narrowed
+    }
+
     /// The same with a live grant. It adds to what is allowed, and passes no deny, no ceiling and nobody above.
     #[must_use]
     pub fn and_granted(mut self, grant: &str, tools: Vec<String>) -> Self {
-        self.own.allow.push(Said::new(grant, tools));
+        let granted = Said::new(grant, tools);
+        self.own.before.iter_mut().for_each(|group| group.push(granted.clone()));
+        self.own.allow.push(granted);
         self
+    }
+}
+
+fn add_missing<T: Clone + PartialEq>(to: &mut Vec<T>, more: &[T]) {
+    for one in more {
+        if !to.contains(one) {
+            to.push(one.clone());
+        }
     }
 }
 
@@ -190,7 +222,8 @@ impl Bounds {
         if let Some(said) = self.ceilings.iter().find(|said| !said.covers(tool)) {
             return Err(WhyNot::BeyondCeiling { by: said.policy().to_owned() });
         }
-        let allowing = self.allow.iter().find(|said| said.covers(tool));
+        let allowed_before = self.before.iter().all(|group| group.iter().any(|said| said.covers(tool)));
+        let allowing = self.allow.iter().find(|said| said.covers(tool)).filter(|_| allowed_before);
         allowing.map(Said::policy).ok_or(WhyNot::NobodyAllows)
     }
 }

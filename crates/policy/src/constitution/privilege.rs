@@ -25,6 +25,8 @@ pub struct Privilege<'a> {
     pub permissions: &'a Permissions,
     /// Whether a grant of the owner covers this very call, and is worth enough for what it can do.
     pub granted: bool,
+    /// Whether it hands the result of a task back to whoever it is for.
+    pub answers: bool,
     /// Whether it speaks to whoever the chain began with before the task is over, or for somebody else than the task.
     pub out_of_turn: bool,
 }
@@ -44,7 +46,8 @@ fn access(action: &Action<'_>) -> Option<Why> {
         Credentials::All => true,
         Credentials::Only(names) => facts.needs_credentials.iter().all(|name| names.contains(name)),
     };
-    let within = within(facts, tool);
+    // Whoever was let in is answered.
+    let within = facts.answers || within(facts, tool);
     let table = [
         (facts.on, Why::SwitchedOff),
         (facts.fits, Why::WrongForm),
@@ -63,7 +66,9 @@ fn within(facts: &Privilege<'_>, tool: &str) -> bool {
     let Permissions { own, within, .. } = facts.permissions;
     let covers = |said: &Said| said.tools().iter().any(|glob| matches(glob, tool));
     let open = |link: &Bounds| !link.deny.iter().any(covers) && link.ceilings.iter().all(covers);
-    let allows = |link: &Bounds| link.allow.iter().any(covers);
+    let allows = |link: &Bounds| {
+        link.allow.iter().any(covers) && link.before.iter().all(|then| then.iter().any(covers))
+    };
     open(own) && (allows(own) || facts.granted) && within.iter().all(|link| open(link) && allows(link))
 }
 

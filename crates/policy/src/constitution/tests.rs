@@ -56,6 +56,7 @@ fn ordinary() -> Action<'static> {
             needs_credentials: &[],
             permissions: leaked(everything()),
             granted: false,
+            answers: false,
             out_of_turn: false,
         },
         unexplained: None,

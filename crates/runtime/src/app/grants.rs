@@ -108,6 +108,11 @@ impl App {
                 spec.id
             )));
         }
+        let known = spec.input_schema.get("properties").and_then(serde_json::Value::as_object);
+        let unknown = |name: &&String| known.is_some_and(|known| !known.contains_key(*name));
+        if let Some(name) = new.pins.keys().find(unknown) {
+            return Err(wrong(format!("{} takes no `{name}`, so the grant would never hold", spec.id)));
+        }
         if new.pins.is_empty() {
             return Err(wrong(format!("a grant for {} has to say for which arguments", spec.id)));
         }

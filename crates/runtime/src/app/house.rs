@@ -22,6 +22,8 @@ pub struct StatusReport {
     pub halted: Option<domain::Time>,
     /// Questions that wait for a person, and when the first of them expires.
     pub questions: usize,
+    /// Senders about whom the owner is asked.
+    pub wanting_in: usize,
     pub first_expires: Option<domain::Time>,
     /// What was asked for and is not over, begun or not.
     pub unfinished: Vec<super::TaskLine>,
@@ -126,6 +128,7 @@ impl App {
             ledger.open_approvals().await?.into_iter().filter(|asked| asked.is_open(now)).collect();
         Ok(StatusReport {
             questions: open.len(),
+            wanting_in: ledger.open_knocks().await?.iter().filter(|knock| knock.is_open(now)).count(),
             first_expires: open.first().map(|asked| asked.timeout_at),
             halted: ledger.halted().await?.map(|halt| halt.at),
             unfinished,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::Time;
-use domain::event::Direction;
+use domain::event::{ContainerKind, Direction};
 use domain::id::KnockId;
 use ledger::records::{Access, Cursor, Entity, Event, Identity, Knock, KnockKind};
 use ledger::table::Record as _;
@@ -25,6 +25,8 @@ pub struct Admitted {
     pub denied: u64,
     /// Held until the owner has answered.
     pub held: u64,
+    /// Of those denied: the owner is asked who it is.
+    pub asked: u64,
 }
 
 impl Admitted {
@@ -58,6 +60,8 @@ pub struct Waiting {
     pub short: String,
     pub at: Time,
     pub platform: String,
+    /// Whether it was said in a group, where others read the answer.
+    pub group: bool,
     pub text: Option<String>,
     /// What was decided about it; `ask`, or `deny` as long as nobody knows them.
     pub effect: String,
@@ -112,12 +116,13 @@ impl App {
                 event.direction == Direction::In && !event.is_from_terminal() && !decided.contains(&event.id)
             };
             for event in events.iter().filter(open) {
-                match self.admit_event(&desk, event).await? {
-                    Some(Effect::Allow) => counted.allowed += 1,
-                    Some(Effect::Deny) => counted.denied += 1,
-                    Some(Effect::Ask) => counted.held += 1,
-                    None => {}
+                let Some((effect, knock)) = self.admit_event(&desk, event).await? else { continue };
+                match effect {
+                    Effect::Allow => counted.allowed += 1,
+                    Effect::Deny => counted.denied += 1,
+                    Effect::Ask => counted.held += 1,
                 }
+                counted.asked += u64::from(effect == Effect::Deny && knock.is_some());
             }
             let mut batch = desk.batch();
             batch.put(&Cursor { name: ADMISSION.into(), seq });
@@ -126,7 +131,11 @@ impl App {
     }
 
     /// Nothing if another process was faster.
-    async fn admit_event(&self, desk: &Desk, event: &Event) -> Result<Option<Effect>, Problem> {
+    async fn admit_event(
+        &self,
+        desk: &Desk,
+        event: &Event,
+    ) -> Result<Option<(Effect, Option<KnockId>)>, Problem> {
         for _ in 0..TRIES {
             let policies = self.in_force(desk).await?;
             let sitting = self.sitting(desk, &policies);
@@ -156,7 +165,7 @@ impl App {
             let salt = sender.as_ref().map(|person| &person.salt);
             pipeline::enter(desk, event, salt, &admission, (Turn::First, knock), &mut batch)?;
             match desk.ledger.commit(batch).await {
-                Ok(_) => return Ok(Some(admission.effect)),
+                Ok(_) => return Ok(Some((admission.effect, knock))),
                 Err(CommitError::Refused(Refusal::Present { table: ACCESS, .. })) => return Ok(None),
                 // Another message of theirs came first, or they were erased, or introduced: looked at again.
                 Err(CommitError::Refused(
@@ -394,6 +403,7 @@ impl App {
                 short: self.short(event.id).await?,
                 at: event.received_at,
                 platform: event.platform.clone(),
+                group: event.container_kind == ContainerKind::Group,
                 text: desk.ledger.text(&event.body).await?,
                 effect: access.effect,
                 why,

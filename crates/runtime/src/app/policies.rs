@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use domain::event::{ContainerKind, TERMINAL};
 use domain::{Digest, Time};
 use ledger::Entry;
 use ledger::records::{ActivePolicies, PolicySwitch};
-use policy::acl::{Effect, Loaded, Note, Policy, PolicySet, load, shipped};
+use policy::acl::{Case, Effect, Loaded, Moment, Note, Policy, PolicySet, Scene, Who, load, shipped};
 use serde::Serialize;
 use serde_json::json;
 
@@ -120,6 +121,22 @@ impl App {
         let loaded = loaded(&made).map_err(|mistakes| wrong(&mistakes))?;
         let own = loaded.files.values().filter(|file| !file.starts_with(policies::SHIPPED)).count();
         Ok(AclCheck { policies: own, files: made.files.len(), notes: noted(&loaded.notes) })
+    }
+
+    /// Whether you are let in yourself, at your terminal, by what is in force; `regent acl` works in any case.
+    ///
+    /// # Errors
+    /// If the ledger fails.
+    pub async fn lets_owner_in(&self) -> Result<bool, Problem> {
+        let event = Scene {
+            platform: Some(TERMINAL.into()),
+            container_kind: Some(ContainerKind::Dm),
+            ..Scene::default()
+        };
+        let principal = Who::owner("owner");
+        let now = Some(Moment::of(self.parts.clock.now().local(&self.parts.zone)));
+        let access = self.acl_in_force().await?.decide(&Case { principal, event, now });
+        Ok(access.effect == Effect::Allow)
     }
 
     /// The set that would be in force with these files applied, each a name and its text; that in force, if there are none.

@@ -105,6 +105,7 @@ impl App {
                 let event = ledger.event(task.payload).await?;
                 let event =
                     event.ok_or_else(|| Problem::new(Code::DATABASE_DAMAGED, "the task's event is gone"))?;
+                self.is_let_in(&event, Some(&task), id).await?;
                 Ok((event, Some(*task)))
             }
             Found::Event(event) if event.direction == Direction::Out => {
@@ -112,19 +113,28 @@ impl App {
             }
             Found::Event(event) => {
                 let task = ledger.task(pipeline::task_of(&event)).await?;
-                let admission = ledger.admission_of(event.id).await?.filter(|_| task.is_none());
-                if let Some(admission) = admission {
-                    let what = match admission.effect.as_str() {
-                        "allow" => format!("`{id}` was let in; nobody answers messages from outside yet"),
-                        "ask" => format!("`{id}` waits until you say whether to let it in"),
-                        _ => format!("`{id}` was not let in, so there is nothing to go on with"),
-                    };
-                    return Err(Problem::new(Code::NOT_ADMITTED, what).remedy(format!("regent why {id}")));
-                }
+                self.is_let_in(&event, task.as_ref(), id).await?;
                 Ok((*event, task))
             }
             _ => Err(nothing(format!("`{id}` is neither a task nor an event"))),
         }
+    }
+
+    /// What was decided about and did not begin is not gone on with: the decision stands.
+    async fn is_let_in(&self, event: &Event, task: Option<&AgentTask>, id: &str) -> Result<(), Problem> {
+        if task.is_some_and(|task| task.steps > 0) {
+            return Ok(());
+        }
+        let Some(admission) = self.ledger().await?.admission_of(event.id).await? else { return Ok(()) };
+        let what = match admission.effect.as_str() {
+            "allow" if event.is_from_terminal() => return Ok(()),
+            "allow" => format!("`{id}` was let in; nobody answers messages from outside yet"),
+            "ask" => format!("`{id}` waits until you say whether to let it in"),
+            _ => format!("`{id}` was not let in, so there is nothing to go on with; ask again"),
+        };
+        Err(Problem::new(Code::NOT_ADMITTED, what)
+            .safe("nothing was done")
+            .remedy(format!("regent why {}", self.short(event.id).await?)))
     }
 
     async fn only_unfinished(&self) -> Result<(Event, Option<AgentTask>), Problem> {

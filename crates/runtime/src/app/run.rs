@@ -184,6 +184,7 @@ impl App {
         let salt = Some(&cast.sender.salt);
         let tags = pipeline::enter(desk, event, salt, &admission, first, &mut batch)?;
         if admission.effect != Effect::Allow {
+            pipeline::never_begun(desk, event, &errand.held, tags, &mut batch);
             match desk.ledger.commit(batch).await {
                 // Somebody else looked at it at the same moment, and wrote the same down.
                 Ok(_) | Err(CommitError::Refused(Refusal::Present { .. })) => {}
@@ -370,7 +371,7 @@ impl Ground for Moment<'_> {
         let surface = Arc::clone(&request.surface);
         let authority = app.authority(&desk.ledger, &request.workspace, surface).await?;
         let provider = app.provider(event, &request.text, &authority.registry);
-        let rights = Rights::of(&admission).within(then);
+        let rights = Rights::of(&admission).no_further_than(then);
         let Admission { trust, tools, picked, .. } = admission;
         let vpol = picked.map_or_else(Vpol::strictest, |picked| picked.vpol);
         Ok(Basis { provider, authority, trust, tools, rights, vpol })

@@ -50,8 +50,8 @@ impl Rights {
     }
 
     /// The same, and nothing that was not given before: a chain only ever loses.
-    pub(crate) fn within(self, then: &Permissions) -> Self {
-        Self { permissions: self.permissions.within(then), ..self }
+    pub(crate) fn no_further_than(self, then: &Permissions) -> Self {
+        Self { permissions: self.permissions.no_further_than(then), ..self }
     }
 }
 

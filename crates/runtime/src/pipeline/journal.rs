@@ -2,14 +2,16 @@
 
 use domain::id::TaskId;
 use domain::task::Status;
-use domain::{Digest, Time, canonical};
+use domain::{Digest, Tags, Time, canonical};
 use engine::task::{Input, Opening, Step, Task};
 use ledger::records::{AgentTask, Blob, Event, Reason, Salt, TaskStep};
 use ledger::value::Seq;
-use ledger::{Batch, Ledger};
-
-use crate::problem::{Code, Problem};
+use ledger::{Batch, Entry, Ledger};
 use policy::admit::MAIN;
+use serde_json::json;
+
+use super::{Claim, Desk, Held, task_of};
+use crate::problem::{Code, Problem};
 
 /// Enters one step: its body as a blob of the person it belongs to, its reasons, its row. Returns the body's name.
 pub(super) fn enter(
@@ -74,6 +76,29 @@ pub(crate) fn queued(task: TaskId, event: &Event) -> AgentTask {
         started_at: None,
         completed_at: None,
     }
+}
+
+/// Enters that a request is over which was not let in: the board does not show it as waiting.
+pub(crate) fn never_begun(desk: &Desk, event: &Event, held: &Held, tags: Tags, batch: &mut Batch) {
+    let (now, task) = (desk.now(), task_of(event));
+    let subject = task.to_string();
+    match &held.claim {
+        Claim::Free(seen) => batch.expect_lease(subject.clone(), seen.clone()),
+        Claim::Ours => batch.fence(subject.clone(), held.epoch),
+    };
+    let over = AgentTask { status: Status::Stopped, completed_at: Some(now), ..queued(task, event) };
+    let detail = json!({ "status": over.status, "directive": over.directive, "steps": over.steps });
+    batch.put(&over).audit(Entry {
+        at: now,
+        kind: "task.ended".into(),
+        actor: "system".into(),
+        subject,
+        trust: None,
+        origin_id: Some(tags.origin),
+        reason_id: Some(tags.reason),
+        vpol_id: Some(tags.vpol),
+        detail,
+    });
 }
 
 /// The journal's steps, as they were written.

@@ -28,7 +28,7 @@ pub(crate) use deliver::Deliver;
 pub(crate) use drive::{Basis, Claim, Driver, Ended, FIRST_EPOCH, Ground, Held, Setting, question, ruling};
 pub(crate) use driving::{Driven, Driving};
 pub(crate) use ingest::{Cast, ingest};
-pub(crate) use journal::{fold, load, projection, queued, step_of};
+pub(crate) use journal::{fold, load, never_begun, projection, queued, step_of};
 pub(crate) use ledger::chain::Trail;
 pub use linking::Surety;
 pub(crate) use people::{Person, agent, owner, sender};

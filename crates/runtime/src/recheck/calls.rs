@@ -150,7 +150,7 @@ fn from_journal(called: &Called, decided: &Decided, replayed: &Replayed, chain: 
         }
         // Whatever the policies of that moment gave: a chain goes no further than it was let in.
         if let Some(then) = admitted.filter(|_| decided.by.as_ref().is_some_and(|by| by.rules >= BY_POLICIES))
-            && made_from.permissions != made_from.permissions.within(then)
+            && made_from.permissions != made_from.permissions.no_further_than(then)
         {
             look.compare("permissions", json(&made_from.permissions), "beyond the admission");
         }

@@ -47,7 +47,7 @@ fn an_answer_says_everything() {
         "data": "restricted",
         "credentials": ["google"],
         "modifiers": { "queue_mode": "collect", "delay_response": true, "trust": "standard" },
-        "reason": "`partner-access` allows it, and no policy denies it or asks",
+        "reason": "`partner-access` allows it, and no policy denies it",
     });
     assert_eq!(answer(&set(EXAMPLE), &line), Ok(expected));
 }

@@ -10,6 +10,7 @@ fn said(policy: &str, tools: &[&str]) -> Said {
 fn manager() -> Permissions {
     Permissions {
         own: Bounds {
+            before: Vec::new(),
             allow: vec![said("friends", &["calc", "weather_*"]), said("vip", &["shell", "calendar_*"])],
             deny: vec![said("no-shell", &["shell"])],
             ceilings: vec![said("group", &["*_read", "calc", "shell"])],

@@ -159,6 +159,17 @@ proptest! {
         let granted = a.within(b).and_granted("g-1", vec!["*".into()]);
         prop_assert!(TOOLS.iter().all(|tool| !granted.may(tool).is_yes() || b.may(tool).is_yes()));
         prop_assert_eq!(a.within(b).within(b), a.within(b));
+        // The same principal later: never further than then, and what is granted to them is granted to both.
+        let narrowed = a.no_further_than(b);
+        prop_assert!(within(&narrowed, a) && within(&narrowed, b));
+        prop_assert_eq!(narrowed.no_further_than(b), narrowed.clone());
+        for tool in TOOLS {
+            let both = a.may(tool).is_yes() && b.may(tool).is_yes();
+            prop_assert_eq!(narrowed.may(tool).is_yes(), both);
+            let all = || vec!["*".to_owned()];
+            let granted = |of: &Permissions| of.clone().and_granted("g-1", all()).may(tool).is_yes();
+            prop_assert_eq!(granted(&narrowed), granted(a) && granted(b));
+        }
         let all = a.within(b).within(c);
         for outer in [a, b, c] {
             prop_assert!(within(&all, outer));

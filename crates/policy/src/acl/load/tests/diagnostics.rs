@@ -321,7 +321,7 @@ p.yaml:8:29: what is expected of a tool is `true` or `false`, and not a number"#
     - {principal: {id: y}, expect: {effect: allow}}
     - {principal: {id: x}, tools: [calc, shell], expect: {effect: allow, may: [shell]}}
 "#,
-        r#"p.yaml:10:17: an example does not come out: the effect should be `deny`, and is `allow` (`a` allows it, and no policy denies it or asks)
+        r#"p.yaml:10:17: an example does not come out: the effect should be `deny`, and is `allow` (`a` allows it, and no policy denies it)
 p.yaml:11:18: an example does not come out: what matches should be [b], and is [a]
 p.yaml:12:18: an example does not come out: the session should be `s:y`, and is `s:x`
 p.yaml:13:27: an example does not come out: `shell` should be allowed, and is refused (`a` denies it)
