@@ -94,7 +94,10 @@ impl Scene {
     }
 
     async fn forge(&self, forge: impl for<'a> FnOnce(&'a mut Batch) -> &'a mut Batch) {
-        let mut batch = Batch::new(BatchId::from_bits(1_001), self.world.clock.now());
+        use std::sync::atomic::{AtomicU64, Ordering};
+        static NEXT: AtomicU64 = AtomicU64::new(1_000);
+        let id = BatchId::from_bits(NEXT.fetch_add(1, Ordering::SeqCst).into());
+        let mut batch = Batch::new(id, self.world.clock.now());
         forge(&mut batch);
         ledger_of(&self.world).await.commit(batch).await.expect("whoever owns the database can do this");
     }
@@ -151,20 +154,21 @@ async fn a_decision_that_was_changed_is_named() {
         let expected =
             ["admission effect, in the audit", "admission effect, in its row", "admission trust, in its row"];
         assert_eq!(scene.found().await, expected, "{kept:?}");
+        scene.forge(|batch| batch.put(&ForgedAccess(row.clone()))).await;
 
-        let scene = Scene::new(kept).await;
-        let [row] = <[Access; 1]>::try_from(records(&scene.world, scene.allowed).await).expect("one");
-        let blob = scene.blob(&row.decision).await;
-        let content = String::from_utf8(blob.content.clone()).expect("text").replace("standard", "operator");
-        scene.forge(|batch| batch.put(&ForgedBlob(Blob { content: content.into_bytes(), ..blob }))).await;
-        assert_eq!(scene.found().await, ["admission decision"], "{kept:?}");
-
-        let scene = Scene::new(kept).await;
         let set = decision(&scene.world, scene.allowed).await.facts.policies.expect("they are kept");
-        let blob = scene.blob(&set).await;
-        let content = String::from_utf8(blob.content.clone()).expect("text").replace("\"deny\"", "\"allow\"");
-        scene.forge(|batch| batch.put(&ForgedBlob(Blob { content: content.into_bytes(), ..blob }))).await;
-        assert_eq!(scene.found().await, ["admission policies"], "{kept:?}");
+        let table = [
+            (row.decision, "standard", "operator", "admission decision"),
+            (set, "\"deny\"", "\"allow\"", "admission policies"),
+        ];
+        for (hash, from, to, named) in table {
+            let blob = scene.blob(&hash).await;
+            let content = String::from_utf8(blob.content.clone()).expect("text").replace(from, to);
+            let changed = Blob { content: content.into_bytes(), ..blob.clone() };
+            scene.forge(|batch| batch.put(&ForgedBlob(changed))).await;
+            assert_eq!(scene.found().await, [named], "{kept:?}");
+            scene.forge(|batch| batch.put(&ForgedBlob(blob))).await;
+        }
     }
 }
 

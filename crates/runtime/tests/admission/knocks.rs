@@ -243,3 +243,18 @@ async fn of_two_owners_who_answer_at_once_one_is_heard_and_the_other_told() {
         sound(&world).await;
     }
 }
+
+#[tokio::test]
+async fn a_clock_that_goes_back_does_not_hide_the_answer() {
+    for kept in Kept::EACH {
+        let world = World::new(kept).await;
+        let event = writes(&world, "lea", 1).await;
+        admit(&world).await;
+        world.clock.turn_back(DAY);
+        let view = answer(&world, who("Lea", "partner")).await;
+        assert_eq!(view.messages[0].effect, "allow", "{kept:?}");
+        assert_eq!(decision(&world, event).await.effect, Effect::Allow, "{kept:?}");
+        let why = world.app.why_rechecked(&event.to_string()).await.expect("why");
+        assert!(why.recheck.expect("asked for").holds, "{kept:?}");
+    }
+}
