@@ -112,8 +112,13 @@ impl App {
             }
             Found::Event(event) => {
                 let task = ledger.task(pipeline::task_of(&event)).await?;
-                let admission = ledger.admission_of(event.id).await?.filter(|_| task.is_none());
-                if let Some(admission) = admission {
+                let mut admission = ledger.admission_of(event.id).await?;
+                if admission.is_none() && !event.is_from_terminal() {
+                    // What comes from outside is decided about in its turn, and the owner is asked as always.
+                    self.admit_waiting().await?;
+                    admission = ledger.admission_of(event.id).await?;
+                }
+                if let Some(admission) = admission.filter(|_| task.is_none()) {
                     let what = match admission.effect.as_str() {
                         "allow" => format!("`{id}` was let in; nobody answers messages from outside yet"),
                         "ask" => format!("`{id}` waits until you say whether to let it in"),

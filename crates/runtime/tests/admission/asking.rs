@@ -4,15 +4,14 @@ use domain::approval::Status;
 use ledger::records::{Knock, KnockKind};
 use policy::acl::Effect;
 use policy::admit::Asked;
+use runtime::Code;
 use runtime::app::{Apply, KnockAnswer};
 use testkit::{Kept, World};
 
 use crate::{
-    DAY, SECOND, admit, counted, decision, knows, question, records, rows, sound, words, writes, yes,
+    ASK, DAY, SECOND, admit, code, counted, decision, knows, question, records, rows, sound, words, writes,
+    yes,
 };
-
-const ASK: &str =
-    "- name: ask-first\n  match: { principal: { relationship: friend } }\n  effect: ask\n  priority: 75\n";
 
 async fn asking(kept: Kept) -> World {
     let world = World::new(kept).await;
@@ -105,6 +104,27 @@ async fn a_yes_to_a_stranger_is_a_yes_to_what_waits() {
         assert_eq!(decision(&world, event).await.effect, Effect::Allow, "{kept:?}");
         writes(&world, "lea", 2).await;
         assert_eq!(admit(&world).await, counted(0, 0, 1), "{kept:?}: the next one is asked about");
+        sound(&world).await;
+    }
+}
+
+/// Whoever wants to go on with a message before anybody has looked at it does not get around the question.
+#[tokio::test]
+async fn to_resume_a_message_from_outside_is_to_decide_about_it_as_always() {
+    for kept in Kept::EACH {
+        let world = asking(kept).await;
+        knows(&world, "Lea", "family", "demo:lea").await;
+        let mut events = Vec::new();
+        for sender in ["tom", "lea", "eve"] {
+            events.push(writes(&world, sender, 1).await);
+        }
+        for event in &events {
+            let refused = world.resume(Some(&event.to_string())).await;
+            assert_eq!(code(refused), Code::NOT_ADMITTED, "{kept:?}");
+            assert_eq!(records(&world, *event).await.len(), 1, "{kept:?}");
+        }
+        assert_eq!(world.app.knocks().await.expect("knocks").len(), 2, "{kept:?}: tom, and eve");
+        assert_eq!(admit(&world).await.all(), 0, "{kept:?}");
         sound(&world).await;
     }
 }

@@ -11,7 +11,9 @@ use runtime::app::{Apply, Forget, Introduction, KnockAnswer};
 use serde_json::json;
 use testkit::{Kept, World};
 
-use crate::{DAY, admit, decision, knows, ledger_of, question, records, sends, sound, tables_with, writes};
+use crate::{
+    ASK, DAY, admit, decision, knows, ledger_of, question, records, sends, sound, tables_with, writes,
+};
 
 /// Rows as somebody overwrites them who owns the database, whatever the ledger thinks of it.
 macro_rules! forged {
@@ -35,9 +37,6 @@ macro_rules! forged {
     )+};
 }
 forged!(ForgedBlob of Blob, ForgedAccess of Access);
-
-const ASK: &str =
-    "- name: ask-first\n  match: { principal: { relationship: friend } }\n  effect: ask\n  priority: 75\n";
 
 /// Everything that can become of a message: let in, denied, held, and answered in each way.
 struct Scene {

@@ -27,7 +27,7 @@ use ledger::records::{Access, AuditEntry, EntityKind, Event, Knock, TABLES};
 use ledger::table::Record;
 use ledger::value::{Seq, Value as Cell};
 use ledger::{Batch, Ledger, Select};
-use policy::admit::{Admission, Admitted as Kept_};
+use policy::admit::{Admission, Admitted as Recorded};
 use runtime::app::{Admitted, Check, Forget, Introduction, KnockAnswer, NewPerson};
 use runtime::{App, Code, Problem};
 use serde_json::{Value, json};
@@ -36,6 +36,9 @@ use testkit::{Kept, World};
 const CANARY: &str = "canary";
 const SECOND: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// A policy that wants the owner asked.
+const ASK: &str =
+    "- name: ask-first\n  match: { principal: { relationship: friend } }\n  effect: ask\n  priority: 75\n";
 
 async fn ledger_of(world: &World) -> Ledger {
     Ledger::start(world.store().await, world.seal(), Arc::new(Silent))
@@ -84,7 +87,7 @@ async fn decisions(world: &World, event: EventId) -> Vec<Admission> {
     let mut decisions = Vec::new();
     for row in records(world, event).await {
         let body = ledger.body(&row.decision).await.expect("blobs").expect("a decision");
-        let kept: Kept_ = serde_json::from_slice(&body).expect("an admission");
+        let kept: Recorded = serde_json::from_slice(&body).expect("an admission");
         assert_eq!(kept.decision.effect.name(), row.effect);
         decisions.push(kept.decision);
     }

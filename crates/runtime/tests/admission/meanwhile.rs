@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use domain::approval::Status;
+use domain::id::EventId;
 use domain::probe::{Probe, Silent};
 use ledger::memory::MemoryStore;
 use ledger::query::Query;
-use ledger::records::{Access, ActivePolicies, Entity, Knock, Place};
+use ledger::records::{Access, ActivePolicies, Entity, EntityTag, Knock, Place};
 use ledger::store::{Applied, Described, Snapshot};
 use ledger::table::Record as _;
 use ledger::value::Row;
@@ -20,8 +21,8 @@ use runtime::{App, Code};
 use testkit::World;
 
 use crate::{
-    CANARY, DAY, admit, code, counted, decision, knows, question, records, rows, sends, sound, tables_with,
-    writes, yes,
+    ASK, CANARY, DAY, admit, code, counted, decision, knows, question, records, rows, sends, sound,
+    tables_with, writes, yes,
 };
 
 type Act = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -98,6 +99,8 @@ impl Store for Meanwhile {
 
 const POLICIES: &str = ActivePolicies::TABLE.name;
 const PLACES: &str = Place::TABLE.name;
+const TAGS: &str = EntityTag::TABLE.name;
+const KNOCKS: &str = Knock::TABLE.name;
 const ADMISSIONS: &str = Access::TABLE.name;
 
 async fn lea_writes(app: App) {
@@ -149,42 +152,66 @@ async fn a_change_of_other_people_does_not_take_the_answer_away() {
     sound(&world).await;
 }
 
+/// Somebody with a name, about whom the owner is asked first.
+async fn lea_is_known(world: &World) -> EventId {
+    world.policy("ask.yaml", Ok(ASK));
+    knows(world, "Canary Lea", "friend", "demo:canary-lea").await;
+    writes(world, "canary-lea", 1).await
+}
+
+async fn forgotten(app: App) {
+    app.forget("demo:canary-lea", Forget::ForGood).await.expect("forgotten");
+}
+
+async fn nothing_is_left(store: &Meanwhile, world: &World) {
+    assert!(store.is_done());
+    for canary in [CANARY, "Canary"] {
+        assert_eq!(tables_with(world, canary).await, [""; 0]);
+    }
+    sound(world).await;
+}
+
 #[tokio::test]
-async fn whoever_is_forgotten_while_something_is_decided_leaves_nothing_behind() {
-    let forget = |app: App| async move {
-        app.forget("demo:canary-lea", Forget::ForGood).await.expect("forgotten");
-    };
-    // While their message is looked at for the first time.
-    let (store, mut world) = Meanwhile::world();
-    let event = writes(&world, "canary-lea", 1).await;
-    store.after(PLACES, &mut world, forget);
-    assert_eq!(admit(&world).await, counted(0, 1, 0));
-    assert!(store.is_done() && decision(&world, event).await.facts.lost);
-    assert_eq!(tables_with(&world, CANARY).await, [""; 0]);
-    sound(&world).await;
+async fn whoever_is_forgotten_while_their_message_is_looked_at_leaves_nothing_behind() {
+    for table in [PLACES, TAGS, KNOCKS] {
+        let (store, mut world) = Meanwhile::world();
+        let event = lea_is_known(&world).await;
+        world.app.knocks().await.expect("what was looked at before is looked at again");
+        store.after(table, &mut world, forgotten);
+        assert_eq!(admit(&world).await, counted(0, 1, 0), "{table}");
+        assert!(decision(&world, event).await.facts.lost, "{table}");
+        nothing_is_left(&store, &world).await;
+    }
+}
 
-    // While the owner answers.
-    let (store, mut world) = Meanwhile::world();
-    writes(&world, "canary-lea", 1).await;
-    admit(&world).await;
-    let knock = question(&world).await;
-    store.after(POLICIES, &mut world, forget);
-    assert_eq!(code(world.app.answer_knock(&knock, yes(), "terminal").await), Code::ERASED);
-    assert!(store.is_done());
-    assert_eq!(tables_with(&world, CANARY).await, [""; 0]);
-    sound(&world).await;
+#[tokio::test]
+async fn whoever_is_forgotten_while_the_owner_answers_leaves_nothing_behind() {
+    for answer in [yes(), KnockAnswer::No] {
+        for table in [POLICIES, TAGS, PLACES] {
+            let (store, mut world) = Meanwhile::world();
+            lea_is_known(&world).await;
+            admit(&world).await;
+            let knock = question(&world).await;
+            store.after(table, &mut world, forgotten);
+            let refused = world.app.answer_knock(&knock, answer.clone(), "terminal").await;
+            assert_eq!(code(refused), Code::ERASED, "{table}");
+            nothing_is_left(&store, &world).await;
+        }
+    }
+}
 
-    // While the question runs out.
-    let (store, mut world) = Meanwhile::world();
-    writes(&world, "canary-lea", 1).await;
-    admit(&world).await;
-    world.clock.turn(7 * DAY);
-    store.after(ADMISSIONS, &mut world, forget);
-    admit(&world).await;
-    assert!(store.is_done());
-    assert_eq!(tables_with(&world, CANARY).await, [""; 0]);
-    assert_eq!(rows::<Knock>(&world).await[0].status, Status::Expired);
-    sound(&world).await;
+#[tokio::test]
+async fn whoever_is_forgotten_while_a_question_runs_out_leaves_nothing_behind() {
+    for table in [ADMISSIONS, TAGS, PLACES] {
+        let (store, mut world) = Meanwhile::world();
+        lea_is_known(&world).await;
+        admit(&world).await;
+        world.clock.turn(7 * DAY);
+        store.after(table, &mut world, forgotten);
+        admit(&world).await;
+        assert_eq!(rows::<Knock>(&world).await[0].status, Status::Expired, "{table}");
+        nothing_is_left(&store, &world).await;
+    }
 }
 
 #[tokio::test]
