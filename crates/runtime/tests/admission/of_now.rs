@@ -41,7 +41,8 @@ async fn scene(kept: Kept) -> World {
 }
 
 async fn answer(world: &World) -> Result<runtime::app::Report, Problem> {
-    let [view] = &world.app.approvals().await.expect("approvals")[..] else { panic!("one question") };
+    let views = world.app.approvals().await.expect("approvals");
+    let [view] = <[_; 1]>::try_from(views).expect("one question");
     world.app.resolve(&view.short, YES, "terminal").await.expect("answered");
     world.resume(None).await
 }
