@@ -53,6 +53,7 @@ struct Setup {
     provider: Arc<dyn Provider>,
     access: Arc<Mutex<Option<String>>>,
     policies: Policies,
+    zone: jiff::tz::TimeZone,
 }
 
 /// What the person has seen.
@@ -107,6 +108,7 @@ impl World {
             provider: Arc::new(Reflex),
             access: Arc::default(),
             policies: Policies::default(),
+            zone: jiff::tz::TimeZone::UTC,
         };
         let app = app(&place, &clock, &alive, &folder, 1, probe, &setup);
         Self { app, clock, folder, shown: Arc::default(), place, alive, processes: 1, setup }
@@ -143,6 +145,12 @@ impl World {
     /// Another provider answers from now on, in another process.
     pub fn think(&mut self, provider: Arc<dyn Provider>) {
         self.setup.provider = provider;
+        self.restart();
+    }
+
+    /// The owner lives in this zone from now on, and another process knows.
+    pub fn live_in(&mut self, zone: &str) {
+        self.setup.zone = jiff::tz::TimeZone::get(zone).expect("a zone");
         self.restart();
     }
 
@@ -298,7 +306,7 @@ fn app(
         clock: Arc::<ManualClock>::clone(clock),
         ids: Arc::new(CountingIds::seeded(process)),
         probe,
-        zone: jiff::tz::TimeZone::UTC,
+        zone: setup.zone.clone(),
         pace: runtime::Pace::default(),
         provider: Arc::clone(&setup.provider),
     })

@@ -139,12 +139,14 @@ impl App {
         for _ in 0..TRIES {
             let policies = self.in_force(desk).await?;
             let sitting = self.sitting(desk, &policies);
+            let turn = linking::Turn::begin(desk).await?;
             let sender = self.still_there(desk, event).await?;
             let facts = match &sender {
                 Some(person) => pipeline::facts(sitting, event, person).await?,
                 None => pipeline::facts_of_nobody(sitting, event),
             };
             let mut batch = desk.batch();
+            turn.hold(&mut batch);
             policies.enter(&mut batch);
             let mut admission = sitting.decide(facts.clone());
             let behind = match knock::wanted(&admission) {
@@ -168,9 +170,7 @@ impl App {
                 Ok(_) => return Ok(Some((admission.effect, knock))),
                 Err(CommitError::Refused(Refusal::Present { table: ACCESS, .. })) => return Ok(None),
                 // Another message of theirs came first, or they were erased, or introduced: looked at again.
-                Err(CommitError::Refused(
-                    Refusal::Present { .. } | Refusal::Gone { .. } | Refusal::Duplicate { .. },
-                )) => {}
+                Err(error) if linking::Turn::is_lost(&error) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -278,9 +278,14 @@ impl App {
         let turn = linking::Turn::begin(desk).await?;
         let mut person = pipeline::sender(desk, &identity.platform, &identity.identifier).await?;
         let (asked, entity) = match answer {
-            KnockAnswer::No => (Asked::SaidNo, None),
+            KnockAnswer::No => {
+                turn.hold(&mut batch);
+                (Asked::SaidNo, None)
+            }
             KnockAnswer::Yes(who) => {
-                if person.entity.is_none() {
+                if person.entity.is_some() {
+                    turn.hold(&mut batch);
+                } else {
                     let entity = self.introduced(desk, &identity, who, &mut batch).await?;
                     let linked = linking::link(desk, &identity, &entity, Surety::Told, &mut batch).await?;
                     turn.take(desk, &*self.parts.host, &mut batch);
@@ -296,9 +301,7 @@ impl App {
         person.enter(&mut batch);
         match desk.ledger.commit(batch).await {
             Ok(_) => Ok(Some(ended)),
-            Err(CommitError::Refused(
-                Refusal::Gone { .. } | Refusal::Present { .. } | Refusal::Duplicate { .. },
-            )) => Ok(None),
+            Err(error) if linking::Turn::is_lost(&error) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -334,22 +337,38 @@ impl App {
     pub(super) async fn expire_knocks(&self, desk: &Desk) -> Result<(), Problem> {
         let now = desk.now();
         for knock in desk.ledger.open_knocks().await?.into_iter().filter(|knock| !knock.is_open(now)) {
-            let mut batch = desk.batch();
-            let ended = knock::end(&knock, Ending::SILENCE, now, &mut batch);
-            let policies = self.in_force(desk).await?;
-            policies.enter(&mut batch);
-            let identity = desk.ledger.identity(knock.sender).await?.filter(|one| !one.is_erased());
-            let person = match identity {
-                Some(one) => Some(pipeline::sender(desk, &one.platform, &one.identifier).await?),
-                None => None,
-            };
-            self.decide_again(desk, &policies, &ended, person.as_ref(), Asked::NoAnswer, &mut batch).await?;
-            match desk.ledger.commit(batch).await {
-                Ok(_) | Err(CommitError::Refused(Refusal::Gone { table: KNOCKS, .. })) => {}
-                Err(error) => return Err(error.into()),
+            // As long as others change people meanwhile; what is left then is for whoever looks next.
+            for _ in 0..TRIES {
+                if self.expire_knock(desk, &knock).await? {
+                    break;
+                }
             }
         }
         Ok(())
+    }
+
+    /// Not if the batch was refused, and it is to be looked at again.
+    async fn expire_knock(&self, desk: &Desk, knock: &Knock) -> Result<bool, Problem> {
+        let mut batch = desk.batch();
+        let ended = knock::end(knock, Ending::SILENCE, desk.now(), &mut batch);
+        let policies = self.in_force(desk).await?;
+        policies.enter(&mut batch);
+        let turn = linking::Turn::begin(desk).await?;
+        turn.hold(&mut batch);
+        let identity = desk.ledger.identity(knock.sender).await?.filter(|one| !one.is_erased());
+        let person = match identity {
+            Some(one) => Some(pipeline::sender(desk, &one.platform, &one.identifier).await?),
+            None => None,
+        };
+        self.decide_again(desk, &policies, &ended, person.as_ref(), Asked::NoAnswer, &mut batch).await?;
+        if let Some(person) = &person {
+            person.enter(&mut batch);
+        }
+        match desk.ledger.commit(batch).await {
+            Ok(_) | Err(CommitError::Refused(Refusal::Gone { table: KNOCKS, .. })) => Ok(true),
+            Err(error) if linking::Turn::is_lost(&error) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The person that the owner means: one who is known, or a new one, who is entered.
@@ -387,7 +406,10 @@ impl App {
         };
         let mut newest = std::collections::BTreeMap::new();
         for access in desk.ledger.admissions_behind(knock.id).await? {
-            newest.insert(access.event_id, access); // the answer's comes last
+            // The answer's counts, whatever the clocks said.
+            if newest.get(&access.event_id).is_none_or(|known: &Access| known.n < access.n) {
+                newest.insert(access.event_id, access);
+            }
         }
         let mut messages = Vec::new();
         for access in newest.into_values() {

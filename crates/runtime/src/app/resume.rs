@@ -113,6 +113,10 @@ impl App {
             }
             Found::Event(event) => {
                 let task = ledger.task(pipeline::task_of(&event)).await?;
+                if !event.is_from_terminal() && ledger.admission_of(event.id).await?.is_none() {
+                    // What comes from outside is decided about in its turn, and the owner is asked as always.
+                    self.admit_waiting().await?;
+                }
                 self.is_let_in(&event, task.as_ref(), id).await?;
                 Ok((*event, task))
             }

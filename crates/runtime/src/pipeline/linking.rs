@@ -44,6 +44,11 @@ impl Turn {
         batch.expect_lease(PEOPLE, seen).put(&lease);
     }
 
+    /// Nobody is changed, and nobody may have been meanwhile: what the batch says of people is what is known of them.
+    pub(crate) fn hold(&self, batch: &mut Batch) {
+        batch.expect_lease(PEOPLE, self.0.clone());
+    }
+
     /// Whether somebody else was faster: has changed people, written from this address for the first time, or gone.
     pub(crate) const fn is_lost(error: &CommitError) -> bool {
         matches!(
