@@ -87,6 +87,8 @@ async fn the_whole_chain_is_on_record() {
             kinds,
             [
                 "event.received",
+                "policies.activated",
+                "policies.activated",
                 "admission.decided",
                 "task.opened",
                 "call.started",

@@ -52,7 +52,7 @@ async fn every_command_has_a_use_case_that_works_without_it() {
         assert_eq!(app.events(10).await.expect("events list").len(), 3);
 
         let audit = app.audit_verify(&runtime::app::Check::default()).await.expect("audit verify");
-        assert!(audit.is_sound() && audit.entries == 10, "{audit:?}");
+        assert!(audit.is_sound() && audit.entries == 12, "{audit:?}");
         assert_eq!(app.audit_list(3).await.expect("audit list").len(), 3);
 
         let status = app.status().await.expect("status");

@@ -282,10 +282,14 @@ async fn a_forged_answer_under_its_own_digest_does_not_follow_from_its_facts() {
 async fn an_answer_that_the_audit_knows_is_still_made_again() {
     for kept in Kept::EACH {
         let scene = Scene::new(kept).await;
-        scene.record_instead("find_files", |body| body["made_from"]["allowed"] = serde_json::json!([])).await;
+        scene
+            .record_instead("find_files", |body| {
+                body["made_from"]["permissions"]["own"]["allow"] = serde_json::json!([])
+            })
+            .await;
         let found = scene.found("call").await;
-        assert_eq!(found.len(), 2, "{kept:?} {found:?}");
-        let denied = "DIFFERS decision: execute: find_files is registered and switched on / deny: the admission does not allow find_files";
+        assert_eq!(found.len(), 3, "{kept:?} {found:?}");
+        let denied = "DIFFERS decision: execute: find_files is registered and switched on / deny: the admission does not allow find_files: no policy allows it";
         assert_eq!(found[0], denied);
         assert!(found[1].starts_with("DIFFERS words: "), "{found:?}");
     }

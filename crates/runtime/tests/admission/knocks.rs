@@ -11,8 +11,8 @@ use runtime::app::{Apply, Introduction, KnockAnswer, KnockView};
 use testkit::{Kept, World};
 
 use crate::{
-    CANARY, DAY, SECOND, admit, code, counted, decision, decisions, knows, ledger_of, question, records,
-    rows, sound, words, writes, yes,
+    CANARY, DAY, SECOND, admit, code, decision, decisions, knows, ledger_of, question, records, rows, sound,
+    words, writes, yes,
 };
 
 const NOBODY: &str = "- name: nobody\n  match: {}\n  effect: deny\n  priority: 99\n";
@@ -39,11 +39,11 @@ async fn about_a_stranger_the_owner_is_asked_once_and_the_stranger_hears_nothing
     for kept in Kept::EACH {
         let world = World::new(kept).await;
         let first = writes(&world, "lea", 1).await;
-        assert_eq!(admit(&world).await, counted(0, 1, 0), "{kept:?}");
+        assert_eq!(admit(&world).await, (0, 1, 0), "{kept:?}");
         for n in 2..=21 {
             writes(&world, "lea", n).await;
         }
-        assert_eq!(admit(&world).await, counted(0, 20, 0), "{kept:?}");
+        assert_eq!(admit(&world).await, (0, 20, 0), "{kept:?}");
         let view = world.app.knock(&question(&world).await).await.expect("a view");
         assert_eq!((view.kind, view.status), (KnockKind::Pairing, Status::Pending), "{kept:?}");
         assert_eq!((view.sender.as_deref(), view.person), (Some("demo:lea"), None), "{kept:?}");
@@ -92,7 +92,7 @@ async fn a_yes_introduces_them_and_the_policies_of_now_decide() {
         let knock = &rows::<Knock>(&world).await[0];
         assert_eq!((knock.entity_id, knock.waiting.as_deref()), (Some(lea.id), None), "{kept:?}");
         let three = writes(&world, "lea", 3).await;
-        assert_eq!(admit(&world).await, counted(1, 0, 0), "{kept:?}: and from now on");
+        assert_eq!(admit(&world).await, (1, 0, 0), "{kept:?}: and from now on");
         assert_eq!(records(&world, three).await.len(), 1, "{kept:?}");
         assert_eq!(
             code(world.app.answer_knock(&knock.id.to_string(), KnockAnswer::No, "terminal").await),
@@ -155,14 +155,14 @@ async fn after_a_no_about_a_stranger_nobody_is_asked_again() {
         assert_eq!(identity(&world).await.entity_id, None, "{kept:?}");
         world.clock.turn(400 * DAY);
         let late = writes(&world, "lea", 2).await;
-        assert_eq!(admit(&world).await, counted(0, 1, 0), "{kept:?}");
+        assert_eq!(admit(&world).await, (0, 1, 0), "{kept:?}");
         assert_eq!(decision(&world, late).await.facts.asked, Some(Asked::NotAgain), "{kept:?}");
         assert_eq!(world.app.knocks().await.expect("knocks").len(), 0, "{kept:?}");
         assert_eq!(rows::<Knock>(&world).await.len(), 1, "{kept:?}");
         // The owner can still introduce them by hand.
         knows(&world, "Lea", "friend", "demo:lea").await;
         writes(&world, "lea", 3).await;
-        assert_eq!(admit(&world).await, counted(1, 0, 0), "{kept:?}");
+        assert_eq!(admit(&world).await, (1, 0, 0), "{kept:?}");
         sound(&world).await;
     }
 }
@@ -180,7 +180,7 @@ async fn no_answer_is_neither_yes_nor_no_and_after_a_day_they_are_asked_again() 
         assert_eq!(records(&world, event).await.len(), 1, "{kept:?}: it still stands");
         world.clock.turn(3 * SECOND);
         let late = writes(&world, "lea", 2).await;
-        assert_eq!(admit(&world).await, counted(0, 1, 0), "{kept:?}");
+        assert_eq!(admit(&world).await, (0, 1, 0), "{kept:?}");
         let over = world.app.knock(&knock.id.to_string()).await.expect("a view");
         assert_eq!(over.status, Status::Expired, "{kept:?}");
         let [_, after] = <[_; 2]>::try_from(decisions(&world, event).await).expect("two");

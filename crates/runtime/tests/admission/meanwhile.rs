@@ -21,8 +21,8 @@ use runtime::{App, Code};
 use testkit::World;
 
 use crate::{
-    ASK, CANARY, DAY, admit, code, counted, decision, knows, question, records, rows, sends, sound,
-    tables_with, writes, yes,
+    ASK, CANARY, DAY, admit, code, decision, knows, question, records, rows, sends, sound, tables_with,
+    writes, yes,
 };
 
 type Act = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -178,7 +178,7 @@ async fn whoever_is_forgotten_while_their_message_is_looked_at_leaves_nothing_be
         let event = lea_is_known(&world).await;
         world.app.knocks().await.expect("what was looked at before is looked at again");
         store.after(table, &mut world, forgotten);
-        assert_eq!(admit(&world).await, counted(0, 1, 0), "{table}");
+        assert_eq!(admit(&world).await, (0, 1, 0), "{table}");
         assert!(decision(&world, event).await.facts.lost, "{table}");
         nothing_is_left(&store, &world).await;
     }
@@ -229,7 +229,7 @@ async fn whoever_is_introduced_or_marked_while_their_message_is_looked_at_is_loo
         };
         app.person_add(lea).await.expect("added");
     });
-    assert_eq!(admit(&world).await, counted(1, 0, 0));
+    assert_eq!(admit(&world).await, (1, 0, 0));
     assert!(store.is_done());
     assert_eq!(decision(&world, event).await.matched, ["friends-access"]);
     assert_eq!(rows::<Knock>(&world).await, []);
@@ -240,7 +240,7 @@ async fn whoever_is_introduced_or_marked_while_their_message_is_looked_at_is_loo
     store.after(PLACES, &mut world, |app| async move {
         app.person_unlink("demo:canary-lea").await.expect("unlinked");
     });
-    assert_eq!(admit(&world).await, counted(0, 1, 0));
+    assert_eq!(admit(&world).await, (0, 1, 0));
     assert!(store.is_done());
     assert_eq!(decision(&world, event).await.matched, ["block-unknown"]);
     sound(&world).await;
