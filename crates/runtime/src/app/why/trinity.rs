@@ -70,7 +70,7 @@ impl App {
         let mut branch = self.origin(origin).await?;
         for reason in reasons.iter().rev() {
             let label = match reason.kind.as_str() {
-                "admit" => "let in",
+                "admit" => "decided",
                 "plan" => "planned",
                 _ => "wanted by",
             };
