@@ -164,10 +164,7 @@ fn a_call_has_passed_what_it_has_to_pass() {
         (|a| a.privilege.out_of_turn = true, Some(Why::OutOfTurn)),
         (|a| a.privilege.agents = NOBODY, Some(Why::NotForThisAgent)),
         (|a| a.privilege.permissions = leaked(Permissions::none()), Some(Why::BeyondTheChain)),
-        (
-            |a| (a.privilege.permissions, a.privilege.granted) = (leaked(Permissions::none()), true),
-            None,
-        ),
+        (|a| (a.privilege.permissions, a.privilege.granted) = (leaked(Permissions::none()), true), None),
         (|a| a.privilege.permissions = leaked(denying("read_*")), Some(Why::BeyondTheChain)),
         (|a| a.privilege.permissions = leaked(capped("calc")), Some(Why::BeyondTheChain)),
         // Neither a denial nor a ceiling is passed by a grant, and one link that does not allow it is enough.
