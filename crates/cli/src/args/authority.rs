@@ -177,7 +177,7 @@ pub(crate) enum Approvals {
     },
     /// Say yes, once or for longer
     #[command(
-        after_help = "Example:\n  regent approvals approve a-m3xd\n  regent approvals approve a-m3xd a-p2ne\n  regent approvals approve a-m3xd --for 24h\n  regent approvals approve a-w8kd --value aurora.example\n  regent approvals approve k-7q2m --name Lea --relationship partner"
+        after_help = "Example:\n  regent approvals approve a-m3xd\n  regent approvals approve a-m3xd a-p2ne\n  regent approvals approve a-m3xd --for 24h\n  regent approvals approve a-w8kd --value aurora.example\n  regent approvals approve k-7q2m/2 --name Lea --relationship partner"
     )]
     Approve {
         /// Any unique beginning of each id

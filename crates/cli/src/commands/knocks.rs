@@ -54,14 +54,17 @@ pub(super) async fn show(app: &App, screen: &Screen, id: &str) -> Done {
         screen.line(&format!("  {}", outcome(app, &view)))?;
         return Ok(0);
     }
-    let id = &view.short;
+    let id = match view.messages.len() {
+        0 | 1 => view.short.clone(),
+        count => format!("{}/{count}", view.short),
+    };
     if view.kind == KnockKind::Pairing && view.person.is_none() {
         screen.note(&format!("a plain yes makes them a {STRANGER_BECOMES}; say more with:"));
         let more = format!("regent approvals approve {id} --name NAME --relationship partner");
         screen.note(&command(screen, &more));
     }
     screen.note(&command(screen, &format!("regent approvals approve {id}")));
-    screen.note(&command(screen, &format!("regent approvals reject {id}")));
+    screen.note(&command(screen, &format!("regent approvals reject {}", view.short)));
     Ok(0)
 }
 
@@ -72,10 +75,29 @@ pub(super) async fn approve(app: &App, screen: &Screen, ids: &[String], who: &In
         return Err(Problem::new(Code::USAGE, what).safe("nothing was decided").into());
     }
     for id in ids {
-        let view = app.answer_knock(id, KnockAnswer::Yes(who.clone()), TERMINAL).await?;
+        let seen = as_seen(app, id).await?;
+        let view = app.answer_knock(&seen, KnockAnswer::Yes(who.clone()), TERMINAL).await?;
         told(app, screen, &view)?;
     }
     Ok(0)
+}
+
+/// The question with how many messages were seen: where there is more than one, it has to be said.
+async fn as_seen(app: &App, id: &str) -> Result<String, Problem> {
+    if id.contains('/') {
+        return Ok(id.to_owned());
+    }
+    let KnockView { short, messages, status, .. } = app.knock(id).await?;
+    match messages.len() {
+        count if count > 1 && status.is_open() => {
+            let what = format!("{count} messages wait behind {short}: a yes says how many you have seen");
+            Err(Problem::new(Code::BAD_ANSWER, what)
+                .safe("it is still open")
+                .remedy(format!("regent approvals show {short}"))
+                .remedy(format!("regent approvals approve {short}/{count}")))
+        }
+        count => Ok(format!("{short}/{count}")),
+    }
 }
 
 pub(super) async fn reject(app: &App, screen: &Screen, id: &str) -> Done {

@@ -219,7 +219,7 @@ impl App {
         Ok(matches!(self.find(id).await?, Found::Knock(_)))
     }
 
-    /// Answers for somebody who wants in. With a yes they are introduced, if nobody knew them, and what waits is decided
+    /// Answers for somebody who wants in: `k-7q2m`, or `k-7q2m/2` where two messages were seen and no other is meant. With a yes they are introduced, if nobody knew them, and what waits is decided
     /// about again, by the policies of now.
     ///
     /// # Errors
@@ -232,9 +232,12 @@ impl App {
     ) -> Result<KnockView, Problem> {
         let desk = self.desk().await?;
         self.expire_knocks(&desk).await?;
-        let seen = self.knocked(id).await?;
+        let (id, seen) = id.split_once('/').map_or((id, None), |(id, seen)| (id, Some(seen)));
         // What is answered is what was seen: a message that comes meanwhile is looked at first.
-        let knock = seen;
+        let knock = self.knocked(id).await?;
+        if knock.status.is_open() && seen.is_some_and(|seen| seen.parse() != Ok(knock.events)) {
+            return Err(self.look_again(&knock).await?);
+        }
         for _ in 0..TRIES {
             if !knock.status.is_open() {
                 let what =
@@ -248,19 +251,21 @@ impl App {
                 None => {
                     let again = desk.ledger.knock(knock.id).await?;
                     if again.as_ref().is_some_and(|again| again.stamp != knock.stamp) {
-                        let short = self.short(knock.id).await?;
-                        let what = format!(
-                            "another message of theirs came, or somebody answered: look at {short} again"
-                        );
-                        return Err(Problem::new(Code::ANSWERED, what)
-                            .safe("nothing was done")
-                            .remedy(format!("regent approvals show {short}")));
+                        return Err(self.look_again(&knock).await?);
                     }
                 }
             }
         }
         Err(Problem::new(Code::DATABASE_BUSY, "others write about the same sender all the time")
             .safe("nothing was done"))
+    }
+
+    async fn look_again(&self, knock: &Knock) -> Result<Problem, Problem> {
+        let short = self.short(knock.id).await?;
+        let what = format!("another message of theirs came, or somebody answered: look at {short} again");
+        Ok(Problem::new(Code::ANSWERED, what)
+            .safe("nothing was done")
+            .remedy(format!("regent approvals show {short}")))
     }
 
     /// Nothing if the batch was refused: somebody was faster.
@@ -272,9 +277,8 @@ impl App {
         via: &'static str,
     ) -> Result<Option<Knock>, Problem> {
         let (now, mut batch) = (desk.now(), desk.batch());
-        let erased = || Problem::new(Code::ERASED, "whoever wanted in was erased").safe("nothing was done");
         let identity = desk.ledger.identity(knock.sender).await?.filter(|one| !one.is_erased());
-        let identity = identity.ok_or_else(erased)?;
+        let Some(identity) = identity else { return self.end_erased(desk, knock, answer, via).await };
         let turn = linking::Turn::begin(desk).await?;
         let mut person = pipeline::sender(desk, &identity.platform, &identity.identifier).await?;
         let (asked, entity) = match answer {
@@ -299,6 +303,33 @@ impl App {
         policies.enter(&mut batch);
         self.decide_again(desk, &policies, &ended, Some(&person), asked, &mut batch).await?;
         person.enter(&mut batch);
+        match desk.ledger.commit(batch).await {
+            Ok(_) => Ok(Some(ended)),
+            Err(error) if linking::Turn::is_lost(&error) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whoever was erased cannot be let in, and the question can be put away.
+    async fn end_erased(
+        &self,
+        desk: &Desk,
+        knock: &Knock,
+        answer: &KnockAnswer,
+        via: &'static str,
+    ) -> Result<Option<Knock>, Problem> {
+        if *answer != KnockAnswer::No {
+            let short = self.short(knock.id).await?;
+            return Err(Problem::new(Code::ERASED, "whoever wanted in was erased")
+                .safe("nothing was done")
+                .remedy(format!("regent approvals reject {short}")));
+        }
+        let (asked, mut batch) = (Asked::SaidNo, desk.batch());
+        let ending = Ending { asked, by: "owner", via, entity: None };
+        let ended = knock::end(knock, ending, desk.now(), &mut batch);
+        let policies = self.in_force(desk).await?;
+        policies.enter(&mut batch);
+        self.decide_again(desk, &policies, &ended, None, asked, &mut batch).await?;
         match desk.ledger.commit(batch).await {
             Ok(_) => Ok(Some(ended)),
             Err(error) if linking::Turn::is_lost(&error) => Ok(None),

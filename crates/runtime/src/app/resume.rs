@@ -113,7 +113,9 @@ impl App {
             }
             Found::Event(event) => {
                 let task = ledger.task(pipeline::task_of(&event)).await?;
-                if !event.is_from_terminal() && ledger.admission_of(event.id).await?.is_none() {
+                let admission = ledger.admission_of(event.id).await?;
+                let known = ledger.identity(event.sender).await?.is_some_and(|sender| !sender.is_erased());
+                if admission.is_none() && known && !event.is_from_terminal() {
                     // What comes from outside is decided about in its turn, and the owner is asked as always.
                     self.admit_waiting().await?;
                 }

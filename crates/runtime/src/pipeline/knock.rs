@@ -40,7 +40,10 @@ pub(crate) async fn stand(
     batch: &mut Batch,
 ) -> Result<Behind, StoreError> {
     let now = desk.now();
-    let newest = desk.ledger.knocks_of(event.sender).await?.into_iter().next();
+    let mut knocks = desk.ledger.knocks_of(event.sender).await?;
+    // The one that stands is the newest, whatever the clocks said.
+    knocks.sort_by_key(|knock| knock.waiting.is_none());
+    let newest = knocks.into_iter().next();
     Ok(match (next(wanted, newest.as_ref().map(last), now), newest) {
         (Next::Not(why), _) => Behind::Nothing(why),
         (Next::Join, Some(knock)) => {

@@ -127,3 +127,23 @@ async fn to_resume_a_message_from_outside_is_to_decide_about_it_as_always() {
         sound(&world).await;
     }
 }
+
+/// A question that was asked by a clock that went back is the one that stands, though an older one looks newer.
+#[tokio::test]
+async fn a_clock_that_goes_back_does_not_stop_the_house() {
+    for kept in Kept::EACH {
+        let world = asking(kept).await;
+        writes(&world, "tom", 1).await;
+        admit(&world).await;
+        answer(&world, yes()).await;
+        world.clock.turn_back(DAY);
+        for n in 2..=3 {
+            writes(&world, "tom", n).await;
+            assert_eq!(admit(&world).await, counted(0, 0, 1), "{kept:?}");
+        }
+        let mut waiting: Vec<u64> = rows::<Knock>(&world).await.iter().map(|knock| knock.events).collect();
+        waiting.sort_unstable();
+        assert_eq!(waiting, [1, 2], "{kept:?}");
+        sound(&world).await;
+    }
+}
