@@ -9,7 +9,7 @@ use std::ops::Deref;
 use domain::call::Chooser;
 use domain::source::Source;
 use policy::constitution::{
-    Action, Answered, Behind, Hand, Privilege, Scope, Violation, check, is_violated_by_trying,
+    Action, Answered, Answering, Behind, Hand, Privilege, Scope, Violation, check, is_violated_by_trying,
 };
 use serde_json::Value;
 
@@ -158,8 +158,11 @@ fn privilege<'a>(facts: &Facts<'a>) -> Privilege<'a> {
         needs_credentials: facts.needs,
         permissions: facts.permissions,
         granted: granted(facts),
-        answers: tool.is_some_and(|tool| tool.reach == Reach::Origin) && concludes,
-        out_of_turn: tool.is_some_and(|tool| tool.reach == Reach::Origin) && !concludes,
+        answer: match tool.is_some_and(|tool| tool.reach == Reach::Origin) {
+            false => Answering::No,
+            true if concludes => Answering::InTurn,
+            true => Answering::OutOfTurn,
+        },
     }
 }
 

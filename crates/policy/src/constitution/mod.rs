@@ -18,7 +18,7 @@ use domain::source::Source;
 use domain::{Tier, Trust};
 
 pub use loopback::is_loopback;
-pub use privilege::Privilege;
+pub use privilege::{Answering, Privilege};
 pub use violation::{Violation, Why};
 
 /// What clears the record. The name is known so that it can be refused, whoever asks and whatever stands behind it.

@@ -25,10 +25,17 @@ pub struct Privilege<'a> {
     pub permissions: &'a Permissions,
     /// Whether a grant of the owner covers this very call, and is worth enough for what it can do.
     pub granted: bool,
-    /// Whether it hands the result of a task back to whoever it is for.
-    pub answers: bool,
-    /// Whether it speaks to whoever the chain began with before the task is over, or for somebody else than the task.
-    pub out_of_turn: bool,
+    pub answer: Answering,
+}
+
+/// Whether a call speaks to whoever the chain began with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answering {
+    No,
+    /// It hands the result of a task back, when it is over.
+    InTurn,
+    /// Before the task is over, or for somebody else than the task.
+    OutOfTurn,
 }
 
 pub(super) fn least(action: &Action<'_>) -> Option<Why> {
@@ -47,11 +54,11 @@ fn access(action: &Action<'_>) -> Option<Why> {
         Credentials::Only(names) => facts.needs_credentials.iter().all(|name| names.contains(name)),
     };
     // Whoever was let in is answered.
-    let within = facts.answers || within(facts, tool);
+    let within = facts.answer == Answering::InTurn || within(facts, tool);
     let table = [
         (facts.on, Why::SwitchedOff),
         (facts.fits, Why::WrongForm),
-        (!facts.out_of_turn, Why::OutOfTurn),
+        (facts.answer != Answering::OutOfTurn, Why::OutOfTurn),
         (covered(facts.agents, facts.agent), Why::NotForThisAgent),
         (in_role, Why::NotInThisRole),
         (may_know, Why::NotThisSecret),

@@ -9,7 +9,7 @@ use domain::{Tier, Trust};
 use crate::acl::permissions::Said;
 use crate::acl::{Credentials, DataLevel, Permissions};
 
-use super::{Action, Answered, Behind, Hand, Privilege, Scope, Why, check};
+use super::{Action, Answered, Answering, Behind, Hand, Privilege, Scope, Why, check};
 
 const OWNER: Principal = Principal::Owner { entity: EntityId::from_bits(1) };
 const KNOWN: Principal = Principal::Known { entity: EntityId::from_bits(2) };
@@ -56,8 +56,7 @@ fn ordinary() -> Action<'static> {
             needs_credentials: &[],
             permissions: leaked(everything()),
             granted: false,
-            answers: false,
-            out_of_turn: false,
+            answer: Answering::No,
         },
         unexplained: None,
         listens: &[],
@@ -162,7 +161,7 @@ fn a_call_has_passed_what_it_has_to_pass() {
         (|a| a.privilege.registered = None, Some(Why::NotRegistered)),
         (|a| a.privilege.on = false, Some(Why::SwitchedOff)),
         (|a| a.privilege.fits = false, Some(Why::WrongForm)),
-        (|a| a.privilege.out_of_turn = true, Some(Why::OutOfTurn)),
+        (|a| a.privilege.answer = Answering::OutOfTurn, Some(Why::OutOfTurn)),
         (|a| a.privilege.agents = NOBODY, Some(Why::NotForThisAgent)),
         (|a| a.privilege.permissions = leaked(Permissions::none()), Some(Why::BeyondTheChain)),
         (|a| (a.privilege.permissions, a.privilege.granted) = (leaked(Permissions::none()), true), None),
