@@ -68,7 +68,7 @@
 //! itself: it puts records into the batch it is given.
 
 pub mod access;
-pub mod alias;
+pub use domain::alias;
 mod asked;
 mod broker;
 pub mod budget;

@@ -114,6 +114,10 @@ impl Incoming {
         }
         let reserved = RESERVED_ADAPTERS.iter().find(|&&own| own == self.adapter);
         let reserved = reserved.or_else(|| RESERVED_PLATFORMS.iter().find(|&&own| own == self.platform()));
+        let (by_hook, of_hooks) = (self.adapter == WEBHOOK, self.platform() == WEBHOOK);
+        if by_hook != of_hooks {
+            return Err(NotAnEvent::Reserved(WEBHOOK.into()));
+        }
         if let Some(own) = reserved {
             return Err(NotAnEvent::Reserved((*own).into()));
         }
@@ -174,10 +178,17 @@ fn bounded(field: &'static str, value: &str) -> Result<(), NotAnEvent> {
 /// share one key.
 fn name(field: &'static str, value: &str) -> Result<(), NotAnEvent> {
     bounded(field, value)?;
-    if value.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'_' | b'-')) {
+    if is_name(value) {
         return Ok(());
     }
     Err(NotAnEvent::NotAName { field, value: value.escape_debug().to_string() })
+}
+
+/// Whether a text is a word like `my-server.example`: short, and of plain characters.
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    (1..=NAME_BYTES).contains(&text.len())
+        && text.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'_' | b'-'))
 }
 
 /// `type/subtype` with plain parameters, short: it stands in a row for ever too.

@@ -9,6 +9,7 @@
 //!
 //! Start reading at [`event`] and [`task`]: an event comes in, a task is what it may lead to.
 
+pub mod alias;
 pub mod approval;
 pub mod ask;
 pub mod budget;

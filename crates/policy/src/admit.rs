@@ -106,8 +106,9 @@ pub fn admit(facts: Facts, policies: &PolicySet, vpols: &VpolSet) -> Admission {
     reasons.push(Why::Policies(access.why));
     reasons.extend(facts.asked.map(Why::Asked));
     let (mut effect, mut permissions, mut session) = (access.effect, access.permissions, None);
-    if effect == Effect::Ask && facts.asked.is_some() {
-        effect = Effect::Deny; // they were asked, or will not be
+    // They have said no, or will not be asked: whatever a policy of now allows, this message stays outside.
+    if facts.asked.is_some_and(|asked| asked != Asked::SaidYes) {
+        (effect, permissions) = (Effect::Deny, Permissions::none());
     }
     let placed = access.session.as_ref();
     let persona = placed.and_then(|placed| placed.persona.clone()).unwrap_or_else(|| MAIN.into());

@@ -18,7 +18,7 @@ use crate::show::{Screen, Tone, problem, span};
 pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) -> Done {
     match command {
         Approvals::List => list(app, screen).await,
-        Approvals::Show { id, .. } if is_knock(app, &id).await => knocks::show(app, screen, &id).await,
+        Approvals::Show { id, all } if is_knock(app, &id).await => knocks::show(app, screen, &id, all).await,
         Approvals::Show { id, all } => {
             let view = app.approval(&id).await.map_err(|problem| unknown(&id, problem))?;
             if screen.json {

@@ -90,7 +90,12 @@ fn row(app: &App, screen: &Screen, grant: &GrantView) -> String {
                 .map_or_else(String::new, |session| format!(", session {}", inline(session)));
             let reason =
                 if terms.reason.is_empty() { String::new() } else { format!(": {}", inline(&terms.reason)) };
-            format!("{}, agent {}{session}{reason}", leave(terms), inline(&terms.agent))
+            let whom = if terms.principal == "owner" {
+                String::new()
+            } else {
+                format!(", for {}", inline(&terms.principal))
+            };
+            format!("{}{whom}, agent {}{session}{reason}", leave(terms), inline(&terms.agent))
         }
         None => "(erased)".into(),
     };

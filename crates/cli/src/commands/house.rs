@@ -138,6 +138,7 @@ pub(crate) fn config(app: &App, screen: &Screen, command: &Config) -> Done {
 }
 
 pub(crate) async fn tick(app: &App, screen: &Screen) -> Done {
+    super::acl::warn(app, screen).await;
     let admitted = app.admit_waiting().await?;
     if screen.json {
         screen.json_line(&serde_json::json!({ "admitted": admitted }))?;

@@ -7,7 +7,7 @@ use runtime::app::{Introduction, KnockAnswer, KnockView, STRANGER_BECOMES};
 use runtime::{App, Code, Problem};
 
 use super::{Done, Trouble};
-use crate::show::{Screen, Tone, inline, plural, span};
+use crate::show::{Screen, Tone, brief, inline, plural, span};
 
 /// A line for each, and what to do about the first.
 pub(super) async fn list(app: &App, screen: &Screen) -> Result<usize, Trouble> {
@@ -29,7 +29,10 @@ pub(super) async fn list(app: &App, screen: &Screen) -> Result<usize, Trouble> {
     Ok(open.len())
 }
 
-pub(super) async fn show(app: &App, screen: &Screen, id: &str) -> Done {
+/// How much of a message is shown, unless all of it is wanted.
+const SHOWN: usize = 500;
+
+pub(super) async fn show(app: &App, screen: &Screen, id: &str, all: bool) -> Done {
     let view = app.knock(id).await?;
     if screen.json {
         screen.json_line(&view)?;
@@ -42,7 +45,13 @@ pub(super) async fn show(app: &App, screen: &Screen, id: &str) -> Done {
     screen.line(&format!("{} {} wants in: {asked}", screen.theme().question(), who(&view)))?;
     for message in &view.messages {
         let at = message.at.date_time(app.zone());
-        let text = message.text.as_deref().map_or_else(|| "(erased)".into(), inline);
+        let text = message.text.as_deref().map_or_else(
+            || "(erased)".into(),
+            |text| {
+                let text = calm(text);
+                if all { text } else { brief(&text, SHOWN) }
+            },
+        );
         let place = if message.group { ", in a group" } else { "" };
         screen.line(&format!("  {}  {at}{place}  {}", message.short, message.effect))?;
         screen.line(&format!("    they say: {text}"))?;
@@ -139,11 +148,16 @@ fn outcome(app: &App, view: &KnockView) -> String {
 
 /// Who they are, as far as it is known: a name that you gave, and the address.
 fn who(view: &KnockView) -> String {
-    let address = view.sender.as_deref().map_or_else(|| "somebody who was erased".into(), inline);
+    let address = view.sender.as_deref().map_or_else(|| "somebody who was erased".into(), calm);
     match &view.person {
         Some(name) => format!("{} ({address})", inline(name)),
         None => address,
     }
+}
+
+/// A text of theirs on one line, in which blanks cannot push anything to where a line of ours would begin.
+fn calm(text: &str) -> String {
+    inline(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn command(screen: &Screen, text: &str) -> String {

@@ -1,5 +1,6 @@
 //! `regent acl test`: one case as JSON in, the answer as JSON out. Fields that nobody knows are ignored.
 
+use domain::alias;
 use domain::event::ContainerKind;
 use jiff::civil::DateTime;
 use jiff::fmt::temporal::{Pieces, PiecesOffset};
@@ -50,8 +51,7 @@ pub fn moment(text: &str) -> Result<Moment, NotNow> {
 }
 
 fn shown(access: &Access, tools: &[String]) -> Value {
-    let may: Map<String, Value> =
-        tools.iter().map(|tool| (tool.clone(), access.permissions.may(tool).is_yes().into())).collect();
+    let may: Map<String, Value> = tools.iter().map(|tool| (tool.clone(), may(access, tool).into())).collect();
     let mut shown = json!({
         "effect": access.effect,
         "matched": access.matched,
@@ -67,6 +67,12 @@ fn shown(access: &Access, tools: &[String]) -> Value {
         shown.insert("pairing".to_owned(), json!(pairing));
     }
     shown
+}
+
+/// By whatever name the tool is asked about.
+fn may(access: &Access, tool: &str) -> bool {
+    let id = alias::resolve(tool);
+    access.permissions.may(id.as_ref().map_or(tool, |id| id.as_str())).is_yes()
 }
 
 /// The case of a line.

@@ -1,6 +1,7 @@
 //! Session keys with variables: `partner:{principal.name}`.
 
 use domain::event::ContainerKind;
+use domain::unseen::is_unseen;
 use serde::{Deserialize, Serialize};
 
 use super::case::Case;
@@ -43,8 +44,9 @@ impl Variable {
         }
     }
 
-    /// An empty text is as good as none: two cases without a name must not share a key.
-    fn of(self, case: &Case) -> Option<&str> {
+    /// An empty text is as good as none: two cases without a name must not share a key. What separates the parts of a key,
+    /// and what nobody sees, is written out: nobody gets into another session by what they, or their group, are called.
+    fn of(self, case: &Case) -> Option<String> {
         let (who, scene) = (&case.principal, &case.event);
         let text = match self {
             Self::PrincipalName => &who.name,
@@ -55,7 +57,7 @@ impl Variable {
             Self::Account => &scene.account,
             Self::Guild => &scene.guild,
         };
-        text.as_deref().filter(|text| !text.is_empty())
+        text.as_deref().filter(|text| !text.is_empty()).map(written_out)
     }
 }
 
@@ -129,10 +131,10 @@ impl Key {
     pub fn render(&self, case: &Case) -> Result<String, NoKey> {
         let mut key = String::new();
         for part in &self.parts {
-            key.push_str(match part {
-                Part::Text(text) => text,
-                Part::Is(variable) => variable.of(case).ok_or(NoKey::Without(*variable))?,
-            });
+            match part {
+                Part::Text(text) => key.push_str(text),
+                Part::Is(variable) => key.push_str(&variable.of(case).ok_or(NoKey::Without(*variable))?),
+            }
         }
         if key.len() > KEY_BYTES {
             return Err(NoKey::TooLong);
@@ -143,6 +145,18 @@ impl Key {
             _ => Ok(key),
         }
     }
+}
+
+fn written_out(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, ':' | '%') || c.is_whitespace() || is_unseen(c) {
+            written.extend(c.to_string().bytes().map(|byte| format!("%{byte:02X}")));
+        } else {
+            written.push(c);
+        }
+    }
+    written
 }
 
 fn plain(text: &str) -> Result<String, NotAKey> {

@@ -1,5 +1,6 @@
 //! Where the nodes of one file are read into values. What does not fit is written down, and reading goes on.
 
+use domain::alias;
 use domain::is_unseen;
 
 use super::limits::{LIST_ENTRIES, TEXT_BYTES};
@@ -205,6 +206,17 @@ impl<'a> Desk<'a> {
             _ => self.list(node, what).unwrap_or_default().iter().collect(),
         };
         nodes.into_iter().filter_map(|node| self.word(node, what, words)).collect()
+    }
+
+    /// A list of globs over tools, as globs over their ids: other names of tools are understood.
+    pub(crate) fn tools(&mut self, node: &Node, over: Globs) -> Vec<String> {
+        let mut tools: Vec<String> = Vec::new();
+        for glob in self.globs(node, over).iter().flat_map(|glob| alias::globs(glob)) {
+            if !tools.contains(&glob) {
+                tools.push(glob);
+            }
+        }
+        tools
     }
 
     /// A list of globs that can fit something.

@@ -157,7 +157,9 @@ fn render(key: &str, line: &Value) -> Option<String> {
     let mut rendered = key.to_owned();
     for (variable, value) in variables {
         if rendered.contains(variable) {
-            rendered = rendered.replace(variable, value.as_str().filter(|value| !value.is_empty())?);
+            let value = value.as_str().filter(|value| !value.is_empty())?;
+            rendered = rendered
+                .replace(variable, &value.replace('%', "%25").replace(':', "%3A").replace(' ', "%20"));
         }
     }
     // The owner's own session is for who is put there in so many words, and never for a group.

@@ -287,7 +287,14 @@ impl App {
                 (Asked::SaidNo, None)
             }
             KnockAnswer::Yes(who) => {
-                if person.entity.is_some() {
+                if person.entity.is_some() && *who != Introduction::default() {
+                    return Err(Problem::new(Code::BAD_ANSWER, "you know already who this is")
+                        .safe("it is still open")
+                        .remedy("regent people set --help"));
+                }
+                // A yes to one message is not an introduction, unless somebody is introduced with it.
+                let only_this = knock.kind == KnockKind::Ask && *who == Introduction::default();
+                if person.entity.is_some() || only_this {
                     turn.hold(&mut batch);
                 } else {
                     let entity = self.introduced(desk, &identity, who, &mut batch).await?;
@@ -351,6 +358,12 @@ impl App {
         for access in desk.ledger.admissions_behind(knock.id).await?.iter().filter(|access| access.n == 0) {
             let gone = || Problem::new(Code::DATABASE_DAMAGED, "the event of an admission is gone");
             let event = desk.ledger.event(access.event_id).await?.ok_or_else(gone)?;
+            if event.sender != knock.sender {
+                let what = "a message of somebody else stands behind this question";
+                return Err(Problem::new(Code::DATABASE_DAMAGED, what)
+                    .safe("nothing was done")
+                    .remedy("regent audit verify --complete"));
+            }
             let sitting = self.sitting(desk, policies);
             let facts = match person {
                 Some(person) => pipeline::facts(sitting, &event, person).await?,

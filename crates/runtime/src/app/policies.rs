@@ -7,6 +7,7 @@ use domain::{Digest, Time};
 use ledger::Entry;
 use ledger::records::{ActivePolicies, PolicySwitch};
 use policy::acl::{Case, Effect, Loaded, Moment, Note, Policy, PolicySet, Scene, Who, load, shipped};
+use policy::vpol::VpolSet;
 use serde::Serialize;
 use serde_json::json;
 
@@ -286,15 +287,20 @@ impl App {
             return None;
         }
         // Without files of its own a house has nothing to be wrong.
-        if self.parts.host.policies(PolicyKind::Acl).is_empty() {
+        let own = |kind| !self.parts.host.policies(kind).is_empty();
+        let desk = self.desk().await.ok()?;
+        if own(PolicyKind::Acl)
+            && let Some(warning) = self.warning(&self.look_at_acl(&desk).await.ok()?)
+        {
+            return Some(warning);
+        }
+        if !own(PolicyKind::Vpol) {
             return None;
         }
-        let desk = self.desk().await.ok()?;
-        let active = self.look_at_acl(&desk).await.ok()?;
-        self.warning(&active)
+        self.warning(&policies::active::<VpolSet>(&desk, &*self.parts.host).await.ok()?)
     }
 
-    pub(super) fn warning(&self, active: &Active<PolicySet>) -> Option<String> {
+    pub(super) fn warning<S>(&self, active: &Active<S>) -> Option<String> {
         let files: BTreeSet<&str> = active.mistakes.iter().map(|mistake| mistake.file.as_str()).collect();
         let first = files.first()?;
         let count = active.mistakes.iter().filter(|mistake| mistake.file == **first).count();

@@ -2,9 +2,9 @@
 
 use domain::Tags;
 use domain::canonical;
-use domain::event::{ContainerKind, WEBHOOK};
+use domain::event::{self, ContainerKind, WEBHOOK};
 use domain::id::{Id, KnockId, ReasonId, TaskId};
-use ledger::records::{Access, Blob, EntityKind, Event, Reason, Salt, Vpol};
+use ledger::records::{Access, Blob, EntityKind, Event, Identity, Reason, Salt, Vpol};
 use ledger::{Batch, Entry, StoreError};
 use policy::acl::{Moment, Scene};
 use policy::admit::{Admission, Admitted, EntityFacts, Facts, Kind, admit};
@@ -57,7 +57,10 @@ pub(crate) async fn facts(sitting: Sitting<'_>, event: &Event, person: &Person) 
         None => None,
     };
     let metadata: Value = metadata.and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
-    let said = |field: &str| metadata.get(field).and_then(Value::as_str).map(str::to_owned);
+    // Words of the adapter; what a sender could have written is none.
+    let said = |field: &str| {
+        metadata.get(field).and_then(Value::as_str).filter(|word| event::is_name(word)).map(str::to_owned)
+    };
     let scene = Scene {
         platform: Some(event.platform.clone()),
         container_kind: Some(event.container_kind),
@@ -67,7 +70,10 @@ pub(crate) async fn facts(sitting: Sitting<'_>, event: &Event, person: &Person) 
         guild: said("guild").filter(|_| event.container_kind == ContainerKind::Group),
         event_type: said("event_type"),
     };
-    let entity = match &person.entity {
+    // What is said of a webhook is said of the one it came by, whatever it says of itself.
+    let Identity { platform, identifier, .. } = &person.identity;
+    let by_it = platform == WEBHOOK && Some(identifier) == scene.hook_id.as_ref();
+    let entity = match person.entity.as_ref().filter(|_| event.adapter != WEBHOOK || by_it) {
         Some(entity) => Some(EntityFacts {
             id: entity.id,
             is_owner: entity.is_owner,
@@ -79,7 +85,7 @@ pub(crate) async fn facts(sitting: Sitting<'_>, event: &Event, person: &Person) 
         }),
         None => None,
     };
-    let lost = entity.is_none() && person.identity.entity_id.is_some();
+    let lost = person.entity.is_none() && person.identity.entity_id.is_some();
     Ok(Facts {
         event: Some(event.id),
         adapter: event.adapter.clone(),

@@ -51,8 +51,8 @@ impl Fresh {
         })
     }
 
-    /// The set by which nothing is allowed. What is on record as the last good one stays there, damaged as it is.
-    pub(super) fn of_nothing<S: Rules>(set: &S) -> Result<Self, Problem> {
+    /// A set that only has to be there for whoever decides by it: what is on record as the last good one stays as it is.
+    pub(super) fn without_row<S: Rules>(set: &S) -> Result<Self, Problem> {
         let set = Blob::public(canonical::bytes(set).map_err(Problem::internal)?);
         Ok(Self { set, row: None, before: None, count: None, plain: true })
     }

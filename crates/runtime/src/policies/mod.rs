@@ -115,12 +115,15 @@ pub(crate) async fn active<S: Rules>(desk: &Desk, host: &dyn Host) -> Result<Act
             // Never in a program that passed its tests.
             let set =
                 shipped.load::<S>().map_err(|_mistakes| Problem::internal("what ships has mistakes"))?;
-            let active = loading.fresh(set, shipped.digest(&switches)?, &made, false)?;
-            Ok(Active { standing: Standing::ShippedOnly, mistakes, ..active })
+            // It is not kept as the last good one: nobody has said that these are all there are.
+            let set = set.switched(&switches);
+            let fresh = Fresh::without_row(&set)?;
+            let (digest, standing) = (fresh.digest(), Standing::ShippedOnly);
+            Ok(Active { set, digest, standing, since: None, mistakes, fresh: Some(fresh) })
         }
         (_, Some(_)) => {
             let set = S::default();
-            let fresh = Fresh::of_nothing(&set)?;
+            let fresh = Fresh::without_row(&set)?;
             let digest = fresh.digest();
             Ok(Active { set, digest, standing: Standing::Closed, since: None, mistakes, fresh: Some(fresh) })
         }

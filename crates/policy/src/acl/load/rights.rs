@@ -27,7 +27,7 @@ fn tools(desk: &mut Desk<'_>, node: &Node) -> Tools {
         return Tools { allow: vec![ALL.to_owned()], deny: Vec::new() };
     }
     let Some(fields) = desk.fields(node, "`tools`", &["allow", "deny"]) else { return Tools::default() };
-    let mut globs = |name| fields.get(name).map_or_else(Vec::new, |node| desk.globs(node, TOOLS));
+    let mut globs = |name| fields.get(name).map_or_else(Vec::new, |node| desk.tools(node, TOOLS));
     Tools { allow: globs("allow"), deny: globs("deny") }
 }
 

@@ -103,7 +103,7 @@ fn scope(desk: &mut Desk<'_>, node: &Node) -> Option<(Whose, Calls)> {
         attended: fields.get("attended").and_then(|node| desk.flag(node, "`attended`")),
     };
     let governs = Calls {
-        tools: fields.get("tools").map_or_else(Vec::new, |node| desk.globs(node, TOOLS)),
+        tools: fields.get("tools").map_or_else(Vec::new, |node| desk.tools(node, TOOLS)),
         tiers: fields.get("tiers").map_or_else(Vec::new, |node| desk.words(node, "a tier", &tiers())),
         data_classes: fields
             .get("data_classes")

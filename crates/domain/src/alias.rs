@@ -1,7 +1,8 @@
 //! Other names of tools: those of the ari seed, and dotted ones.
 
-use domain::Tier;
-use domain::call::ToolId;
+use crate::call::ToolId;
+use crate::glob;
+use crate::tier::Tier;
 
 /// The permission map of the ari seed: its names, ours, and the tier it gives them. A tool of this id is never of a
 /// lower one, whoever registers it.
@@ -31,6 +32,18 @@ pub fn resolve(name: &str) -> Option<ToolId> {
     name.replace(['.', ':'], "_").parse().ok()
 }
 
+/// The globs over ids that a glob over names stands for: `file:*` is every tool that one of these names is for.
+#[must_use]
+pub fn globs(written: &str) -> Vec<String> {
+    if !written.contains(['.', ':']) {
+        return vec![written.to_owned()];
+    }
+    let named = written.replace('.', ":");
+    let known = ARI.iter().filter(|(alias, ..)| glob::matches(&named, alias));
+    let known = known.map(|(_, id, _)| (*id).to_owned());
+    known.chain([named.replace(':', "_")]).collect()
+}
+
 /// The tier below which a tool of this id cannot be.
 #[must_use]
 pub fn floor(id: &ToolId) -> Tier {
@@ -40,8 +53,8 @@ pub fn floor(id: &ToolId) -> Tier {
 
 #[cfg(test)]
 mod tests {
-    use super::{ARI, floor, resolve};
-    use domain::Tier;
+    use super::{ARI, floor, globs, resolve};
+    use crate::tier::Tier;
 
     #[test]
     fn every_name_is_an_id_or_stands_for_one() {
@@ -60,6 +73,21 @@ mod tests {
         ];
         for (name, id) in table {
             assert_eq!(resolve(name).as_ref().map(|id| id.as_str()), id, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_glob_over_names_is_globs_over_ids() {
+        let table: [(&str, &[&str]); 6] = [
+            ("delete_*", &["delete_*"]),
+            ("*", &["*"]),
+            ("file:delete", &["delete_file", "file_delete"]),
+            ("file.*", &["read_file", "write_file", "delete_file", "file_*"]),
+            ("*:delete", &["delete_file", "calendar_delete", "*_delete"]),
+            ("roster.shift.*", &["roster_shift_*"]),
+        ];
+        for (written, expected) in table {
+            assert_eq!(globs(written), expected, "{written}");
         }
     }
 
