@@ -66,7 +66,7 @@ fn the_deciding_code_is_what_its_number_says() {
                     "",
                 ),
             ),
-            recorded: (3, "07653f0c0c5b6d64"),
+            recorded: (3, "c4e4d4c7e43ad992"),
         },
         Piece {
             name: "broker::decide::RULES",
@@ -111,7 +111,7 @@ fn the_deciding_code_is_what_its_number_says() {
                     "",
                 ),
             ),
-            recorded: (4, "20648b1b0aada30b"),
+            recorded: (4, "b2569a56a6aaaf82"),
         },
         Piece {
             name: "engine::RULES",

@@ -340,7 +340,8 @@ fn what_is_granted_is_allowed_and_never_past_a_denial_or_a_ceiling() {
     };
     let decision = granted(|_| ());
     assert_eq!((decision.answer, decision.grant), (Answer::Execute, Some(GrantId::from_bits(7))));
-    let table: [(&str, fn(&mut World)); 6] = [
+    type Bend = fn(&mut World);
+    let table: [(&str, Bend); 6] = [
         ("for somebody else", |w| w.principal = Principal::Unknown),
         ("for another value", |w| w.call.args = json!({ "under": "secret" })),
         ("denied", |w| w.permissions.own.deny = said(&["find_*"])),
