@@ -313,6 +313,20 @@ mod tests {
         assert_eq!(telegram().check(), Ok(()));
     }
 
+    /// What is said of a webhook is said of its name, so nothing else may pass as one.
+    #[test]
+    fn what_comes_by_a_webhook_says_so_in_both_places() {
+        let hook = |adapter: &str, platform: &str| Incoming {
+            adapter: adapter.into(),
+            platform: Some(platform.into()),
+            ..telegram()
+        };
+        let reserved = Err(NotAnEvent::Reserved("webhook".into()));
+        assert_eq!(hook("webhook", "webhook").check(), Ok(()));
+        assert_eq!(hook("webhook", "demo").check(), reserved);
+        assert_eq!(hook("demo", "webhook").check(), reserved);
+    }
+
     #[test]
     fn empty_and_endless_names_are_refused() {
         let empty = Incoming { sender: String::new(), ..telegram() };

@@ -3,7 +3,7 @@ use domain::id::EntityId;
 use domain::principal::Principal;
 use domain::{Trust, canonical};
 
-use super::{Admission, Admitted, EntityFacts, Facts, Kind, Why};
+use super::{Admission, Admitted, Asked, EntityFacts, Facts, Kind, Why};
 use crate::acl::{Effect, Moment, PolicySet, Scene, shipped};
 use crate::vpol;
 
@@ -163,6 +163,22 @@ fn an_unknown_sender_is_denied_and_the_owner_is_to_be_asked() {
         assert_eq!(admission.vpol, "unattended");
         assert!(admission.tools.is_empty());
     }
+}
+
+/// Whatever the policies of now allow: who was asked about it and has said no, or nothing, has not said yes.
+#[test]
+fn a_no_stays_a_no_and_silence_is_no_yes() {
+    let partner = || dm("telegram", Some(somebody(Some("partner"))), true);
+    for asked in [Asked::SaidNo, Asked::NoAnswer, Asked::TooManyWait, Asked::NotAgain] {
+        let admission = admit(Facts { asked: Some(asked), ..partner() }, &shipped());
+        assert_eq!((admission.effect, session(&admission)), (Effect::Deny, None), "{asked:?}");
+        assert!(!admission.permissions.may("calc").is_yes(), "{asked:?}");
+    }
+    let yes = admit(Facts { asked: Some(Asked::SaidYes), ..partner() }, &shipped());
+    assert_eq!(yes.effect, Effect::Allow);
+    // And a yes is no more than one: what is denied stays so.
+    let stranger = Facts { asked: Some(Asked::SaidYes), ..dm("telegram", None, false) };
+    assert_eq!(admit(stranger, &shipped()).effect, Effect::Deny);
 }
 
 #[test]

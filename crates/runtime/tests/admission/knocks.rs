@@ -258,3 +258,49 @@ async fn a_clock_that_goes_back_does_not_hide_the_answer() {
         assert!(why.recheck.expect("asked for").holds, "{kept:?}");
     }
 }
+
+/// Somebody was introduced by hand meanwhile: the policies of now would let them in, and the owner said no.
+#[tokio::test]
+async fn a_no_keeps_outside_whom_the_policies_of_now_would_let_in() {
+    for kept in Kept::EACH {
+        let world = World::new(kept).await;
+        let (first, other) = (writes(&world, "lea", 1).await, writes(&world, "tom", 1).await);
+        admit(&world).await;
+        knows(&world, "Lea", "friend", "demo:lea").await;
+        knows(&world, "Tom", "friend", "demo:tom").await;
+        let open = world.app.knocks().await.expect("knocks");
+        let lea = open.iter().find(|view| view.person.as_deref() == Some("Lea")).expect("Lea's");
+        world.app.answer_knock(&lea.short, KnockAnswer::No, "terminal").await.expect("answered");
+        assert_eq!(decision(&world, first).await.effect, Effect::Deny, "{kept:?}");
+        world.clock.turn(8 * DAY);
+        world.app.knocks().await.expect("knocks");
+        let silent = decision(&world, other).await;
+        assert_eq!((silent.effect, silent.facts.asked), (Effect::Deny, Some(Asked::NoAnswer)), "{kept:?}");
+        // From now on they are let in: they are known.
+        let next = writes(&world, "lea", 2).await;
+        admit(&world).await;
+        assert_eq!(decision(&world, next).await.effect, Effect::Allow, "{kept:?}");
+        sound(&world).await;
+    }
+}
+
+#[tokio::test]
+async fn a_yes_is_for_what_was_seen_and_nobody_is_introduced_twice() {
+    for kept in Kept::EACH {
+        let world = World::new(kept).await;
+        writes(&world, "lea", 1).await;
+        admit(&world).await;
+        let knock = question(&world).await;
+        writes(&world, "lea", 2).await;
+        admit(&world).await;
+        let seen = format!("{knock}/1");
+        assert_eq!(code(world.app.answer_knock(&seen, yes(), "terminal").await), Code::ANSWERED, "{kept:?}");
+        knows(&world, "Lea", "friend", "demo:lea").await;
+        let named = who("Mia", "partner");
+        let again = world.app.answer_knock(&format!("{knock}/2"), named, "terminal").await;
+        assert_eq!(code(again), Code::BAD_ANSWER, "{kept:?}");
+        let view = world.app.answer_knock(&format!("{knock}/2"), yes(), "terminal").await.expect("answered");
+        assert!(view.messages.iter().all(|message| message.effect == "allow"), "{kept:?}");
+        sound(&world).await;
+    }
+}

@@ -105,3 +105,60 @@ async fn a_chain_whose_owner_is_not_let_in_any_more_goes_no_further() {
         sound(&world).await;
     }
 }
+
+/// Only arithmetic, whoever asks.
+const CALC: &str = "- name: calc-only\n  match: { principal: { is_owner: true } }\n  effect: allow\n  priority: 99\n  permissions: { tools: { allow: [calc] }, data: full }\n  session: { key: main }\n";
+
+/// What is granted is granted to the chain that runs already, too; and whoever was let in is answered.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_grant_reaches_what_no_policy_allows_and_the_answer_comes_in_any_case() {
+    for kept in Kept::EACH {
+        let world = World::new(kept).await;
+        world.app.acl_apply("calc.yaml", CALC, Apply::Really).await.expect("applied");
+        world.app.acl_switch("owner-full-access", false).await.expect("switched");
+        world.file("notes/a.rs", "x");
+        let list = || world.call("find_files", json!({ "under": "notes" }), false);
+        let refused = list().await.expect("a report").problem().expect("refused");
+        assert_eq!(refused.code, Code::REFUSED, "{kept:?}: and it is said, though no policy names `deliver`");
+        let grant = runtime::app::NewGrant {
+            tool: "find_files".into(),
+            pins: [("under".to_owned(), "notes".to_owned())].into(),
+            principal: "owner".into(),
+            agent: "main".into(),
+            session: None,
+            lasting: None,
+            reason: String::new(),
+        };
+        let unknown =
+            runtime::app::NewGrant { pins: [("nonsense".into(), "1".into())].into(), ..grant.clone() };
+        assert_eq!(crate::code(world.app.grant_add(unknown).await), Code::BAD_GRANT, "{kept:?}");
+        world.app.grant_add(grant).await.expect("granted");
+        world.clock.turn(crate::SECOND);
+        let report = list().await.expect("a report");
+        assert_eq!(report.problem(), None, "{kept:?}");
+        let why = world.app.why_rechecked(&report.short).await.expect("why");
+        assert!(why.recheck.expect("made again").holds, "{kept:?}");
+        // Never past a policy that denies.
+        let deny =
+            CALC.replace("calc-only", "no-lists").replace("allow: [calc]", "deny: ['file:list', find_files]");
+        world.app.acl_apply("deny.yaml", &deny, Apply::Really).await.expect("applied");
+        world.clock.turn(crate::SECOND);
+        let refused = list().await.expect("a report").problem().expect("refused");
+        assert_eq!(refused.code, Code::REFUSED, "{kept:?}");
+        sound(&world).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_was_not_let_in_is_over_and_is_not_gone_on_with() {
+    for kept in Kept::EACH {
+        let world = World::new(kept).await;
+        world.app.acl_apply("nobody.yaml", NOBODY, Apply::Really).await.expect("applied");
+        assert_eq!(world.run("tidy up").await.expect_err("not let in").code, Code::NOT_ADMITTED, "{kept:?}");
+        assert!(world.app.status().await.expect("status").unfinished.is_empty(), "{kept:?}");
+        world.app.acl_remove("nobody.yaml", Apply::Really).await.expect("removed");
+        let event = world.app.events(1).await.expect("events").pop().expect("one").short;
+        assert_eq!(crate::code(world.resume(Some(&event)).await), Code::NOT_ADMITTED, "{kept:?}");
+        sound(&world).await;
+    }
+}

@@ -40,6 +40,30 @@ fn variables_are_filled_in() {
     }
 }
 
+/// Nobody gets into another session by what they, or their group, are called.
+#[test]
+fn what_separates_the_parts_of_a_key_is_written_out() {
+    let called = |container: &str| {
+        let mut case = lea();
+        case.event.container_id = Some(container.into());
+        case
+    };
+    let table = [
+        ("partner:p-2", "partner%3Ap-2"),
+        ("!room:home.example", "!room%3Ahome.example"),
+        ("100%", "100%25"),
+        (" main", "%20main"),
+        ("a\u{202e}b", "a%E2%80%AEb"),
+        ("läa", "läa"),
+    ];
+    for (container, expected) in table {
+        assert_eq!(render("{container_id}", &called(container)).as_deref(), Ok(expected), "{container}");
+    }
+    let mut group = called("x:group:y");
+    group.event.container_kind = Some(ContainerKind::Group);
+    assert_eq!(without_a_policy(&group).as_deref(), Ok("discord:group:x%3Agroup%3Ay"));
+}
+
 #[test]
 fn a_template_says_what_is_wrong_with_it() {
     let table = [
