@@ -154,7 +154,7 @@ fn the_verifier_of_a_stranger_agrees_on_what_is_intact_and_on_what_is_not() {
         lines.drain(range);
         lines
     };
-    let (middle, last) = (entries + 9, lines.len() - 1);
+    let (middle, last) = (entries + 11, lines.len() - 1);
     let told_otherwise = parsed(&lines[middle])["entry"].as_str().expect("text").replace("system", "owner!");
     let made_up = with(&lines[middle], "entry", told_otherwise);
     let others = House::lived_in().export(&[]);
