@@ -66,7 +66,7 @@ fn the_deciding_code_is_what_its_number_says() {
                     "",
                 ),
             ),
-            recorded: (3, "c4e4d4c7e43ad992"),
+            recorded: (3, "3617aca35451e4fd"),
         },
         Piece {
             name: "broker::decide::RULES",

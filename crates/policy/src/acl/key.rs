@@ -1,5 +1,7 @@
 //! Session keys with variables: `partner:{principal.name}`.
 
+use std::borrow::Cow;
+
 use domain::event::ContainerKind;
 use domain::unseen::is_unseen;
 use serde::{Deserialize, Serialize};
@@ -46,7 +48,7 @@ impl Variable {
 
     /// An empty text is as good as none: two cases without a name must not share a key. What separates the parts of a key,
     /// and what nobody sees, is written out: nobody gets into another session by what they, or their group, are called.
-    fn of(self, case: &Case) -> Option<String> {
+    fn of(self, case: &Case) -> Option<Cow<'_, str>> {
         let (who, scene) = (&case.principal, &case.event);
         let text = match self {
             Self::PrincipalName => &who.name,
@@ -147,7 +149,10 @@ impl Key {
     }
 }
 
-fn written_out(text: &str) -> String {
+fn written_out(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b':' | b'%')) {
+        return Cow::Borrowed(text);
+    }
     let mut written = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(c, ':' | '%') || c.is_whitespace() || is_unseen(c) {
@@ -156,7 +161,7 @@ fn written_out(text: &str) -> String {
             written.push(c);
         }
     }
-    written
+    Cow::Owned(written)
 }
 
 fn plain(text: &str) -> Result<String, NotAKey> {
