@@ -15,5 +15,6 @@
 pub const RULES: u32 = 3;
 
 pub mod check;
+pub mod ggs;
 pub mod plan;
 pub mod task;
