@@ -7,6 +7,7 @@ use domain::canonical::{self, NotCanonical};
 use domain::principal::Principal;
 use domain::probe::Probe;
 use domain::source::Text;
+use domain::task::MustNot;
 use domain::{Clock, Trust};
 use ledger::records::{Approval, Blob, Salt};
 use policy::acl::Permissions;
@@ -69,6 +70,8 @@ pub struct Moment<'a> {
     pub looked: Option<&'a Looked>,
     /// The answer to the question that was asked about it.
     pub leave: Option<&'a Approval>,
+    /// What the plan is not to use.
+    pub must_not: Option<&'a MustNot>,
 }
 
 impl<'a> Moment<'a> {
@@ -81,7 +84,8 @@ impl<'a> Moment<'a> {
         standing: &'a Standing,
         validation: Validation<'a>,
     ) -> Self {
-        Self { switches, limits, accounts, standing, validation, grants: &[], looked: None, leave: None }
+        let (looked, leave, must_not) = (None, None, None);
+        Self { switches, limits, accounts, standing, validation, grants: &[], looked, leave, must_not }
     }
 }
 
@@ -185,6 +189,7 @@ impl Broker {
             change: moment.looked.map(|looked| looked.change.clone()),
             fingerprint: None,
             leave,
+            must_not: moment.must_not.cloned().unwrap_or_default(),
             call,
         };
         if leave.is_some() {

@@ -65,14 +65,20 @@ fn may_go_on(tool: &Entry, ran: &Ran, halt: &Stop) -> bool {
 }
 
 impl Broker {
-    /// Runs the call, unless everything is to stop. A handler that hangs is left behind at its time limit, one that
+    /// Runs the call, unless everything is to stop (`halt`); once it runs, it is also stopped where nobody needs its result
+    /// any more (`enough`). A handler that hangs is left behind at its time limit, one that
     /// panics ends its own call, one that floods or returns what its schema forbids has failed; whatever it does, there is
     /// an outcome to record.
     ///
     /// # Errors
     /// If it could not start: the authorisation had run out, or everything is to stop. It has not run, and has to be
     /// asked for again.
-    pub async fn execute(&self, authorized: Authorized<Call>, halt: &Stop) -> Result<Finished, Box<Late>> {
+    pub async fn execute(
+        &self,
+        authorized: Authorized<Call>,
+        halt: &Stop,
+        enough: &Stop,
+    ) -> Result<Finished, Box<Late>> {
         let (call, row, not_after) =
             (authorized.call().clone(), authorized.row.clone(), authorized.not_after);
         // A clock that was set back says nothing about how long ago it was.
@@ -99,7 +105,7 @@ impl Broker {
                 if late() {
                     return not_started(call, &row);
                 }
-                let ran = run(&tool, authorized, self.secrets(), halt).await;
+                let ran = run(&tool, authorized, self.secrets(), [halt, enough]).await;
                 self.probe().reached(Point::Ran { tool: name, call: &id });
                 again = may_go_on(&tool, &ran, halt);
                 ran
@@ -115,10 +121,11 @@ impl Broker {
 enum Broke {
     TooLong(Duration),
     Halted,
+    NotNeeded,
     Panicked,
 }
 
-async fn run(tool: &Entry, authorized: Authorized<Call>, secrets: &Secrets, halt: &Stop) -> Ran {
+async fn run(tool: &Entry, authorized: Authorized<Call>, secrets: &Secrets, stops: [&Stop; 2]) -> Ran {
     let mut args = tool.whole(&authorized.call().args);
     // Only what the registration fixed is filled in: a placeholder that a caller wrote is text.
     for (name, fixed) in &tool.fixed {
@@ -131,7 +138,7 @@ async fn run(tool: &Entry, authorized: Authorized<Call>, secrets: &Secrets, halt
         }
     }
     let timeout = authorized.at_most.map_or(tool.spec.timeout, |most| most.min(tool.spec.timeout));
-    match called(tool, authorized.with_args(args), timeout, halt).await {
+    match called(tool, authorized.with_args(args), timeout, stops).await {
         Ok(returned) => judged(tool, returned, secrets),
         // It may have done some of its work, or may still be at it.
         Err(broke) => {
@@ -139,11 +146,12 @@ async fn run(tool: &Entry, authorized: Authorized<Call>, secrets: &Secrets, halt
             let (why, rating) = match broke {
                 Broke::TooLong(limit) => (format!("`{id}` took longer than {limit:?}"), None),
                 Broke::Halted => (format!("`{id}` was stopped by a halt while it ran"), None),
+                Broke::NotNeeded => (format!("`{id}` was stopped: the task was over"), None),
                 Broke::Panicked => (format!("`{id}` broke down; this is a bug in it"), within(false)),
             };
             let again = tool.spec.may_run_again();
             let status = if again { CallStatus::Failed } else { CallStatus::Unknown };
-            Ran::failed(Failure::environmental(why), status, rating)
+            Ran::failed(Failure::interrupted(why), status, rating)
         }
     }
 }
@@ -153,7 +161,7 @@ async fn called(
     tool: &Entry,
     authorized: Authorized<Call>,
     timeout: Duration,
-    halt: &Stop,
+    [halt, enough]: [&Stop; 2],
 ) -> Result<Returned, Broke> {
     let (handler, stop) = (Arc::clone(&tool.handler), authorized.stop().clone());
     #[expect(clippy::disallowed_methods, reason = "a task of its own keeps a panic in")]
@@ -163,6 +171,7 @@ async fn called(
         done = &mut running.handler => return done.map_err(|_panicked| Broke::Panicked),
         () = tokio::time::sleep(timeout) => Broke::TooLong(timeout),
         () = asked(halt) => Broke::Halted,
+        () = asked(enough) => Broke::NotNeeded,
     };
     stop.now();
     // Whoever listens gets a moment to end with a clear answer.
@@ -267,7 +276,7 @@ impl Finished {
             call.tool
         );
         let row = ToolCall { status: CallStatus::Unknown, ..row };
-        let outcome = Err(Failure::environmental(why));
+        let outcome = Err(Failure::interrupted(why));
         Self { call, outcome, artifacts: Vec::new(), used: None, rating: None, row, at, again: false }
     }
 

@@ -7,6 +7,7 @@ use domain::change::Change;
 use domain::id::{GrantId, VpolId};
 use domain::principal::Principal;
 use domain::source::{Source, Text};
+use domain::task::MustNot;
 use domain::{By, Digest, Tier, Trust};
 use ledger::records::{Blob, Salt};
 use policy::acl::Permissions;
@@ -72,6 +73,8 @@ pub struct MadeFrom {
     pub fingerprint: Option<Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave: Option<Leave>,
+    #[serde(default, skip_serializing_if = "MustNot::is_empty")]
+    pub must_not: MustNot,
 }
 
 impl MadeFrom {
@@ -102,6 +105,7 @@ impl MadeFrom {
             grants: &self.grants,
             fingerprint: self.fingerprint,
             leave: self.leave,
+            must_not: Some(&self.must_not).filter(|must_not| !must_not.is_empty()),
         })
     }
 

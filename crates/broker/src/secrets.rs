@@ -65,9 +65,9 @@ impl Secrets {
                 self.hide(&mut record);
                 Ok(record)
             }
-            Err(Failure { class, message, instead }) => {
-                let instead = instead.into_iter().map(|text| self.hidden(text)).collect();
-                Err(Failure { class, message: self.hidden(message), instead })
+            Err(failure) => {
+                let instead = failure.instead.into_iter().map(|text| self.hidden(text)).collect();
+                Err(Failure { message: self.hidden(failure.message), instead, ..failure })
             }
         };
         let hide = |artifact: Artifact| Artifact { name: self.hidden(artifact.name), ..artifact };

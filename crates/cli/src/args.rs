@@ -72,17 +72,39 @@ pub(crate) enum Command {
         /// Stay until every question that it leads to is answered, here or elsewhere
         #[arg(long)]
         wait: bool,
+        /// Only show the plan, the tools and what you would be asked; do nothing
+        #[arg(long, conflicts_with = "wait")]
+        plan: bool,
     },
     /// Go on with a task that was interrupted, or that waited for you
     #[command(
-        after_help = "Example:\n  regent resume          the only unfinished one\n  regent resume t-k7q2"
+        after_help = "Example:\n  regent resume          the only unfinished one\n  regent resume t-k7q2\n  regent resume t-k7q2 \"the one under docs\""
     )]
     Resume {
         /// A task or an event; any unique beginning of its id
         id: Option<String>,
+        /// What you say to the question that it asks
+        answer: Option<String>,
         /// Stay until every question that it leads to is answered, here or elsewhere
         #[arg(long)]
         wait: bool,
+    },
+    /// Put an end to a task, wherever it runs; what it has done so far stays
+    #[command(after_help = "Example:\n  regent cancel t-k7q2")]
+    Cancel {
+        /// A task or an event; any unique beginning of its id
+        id: String,
+    },
+    /// Fold the journal of a task again and compare every step; exit 1 if one differs
+    #[command(
+        after_help = "Example:\n  regent replay t-k7q2\n  regent replay t-k7q2 --recording > asks.jsonl"
+    )]
+    Replay {
+        /// Any unique beginning of the task's id
+        id: String,
+        /// Print what models were asked and answered instead, one JSON line each
+        #[arg(long)]
+        recording: bool,
     },
     /// What waits for your word
     #[command(
@@ -115,6 +137,9 @@ pub(crate) enum Command {
         after_help = "Example:\n  echo '{\"id\":1,\"request\":\"read notes.txt\",\"tools\":[{\"name\":\"read\",\"tier\":\"read_only\",\"input_schema\":{\"properties\":{\"path\":{}}}}],\"steps\":[{\"tool\":\"read\",\"args\":{\"path\":\"notes.txt\"}}]}' | regent authorize\n\nEach line is answered with {\"id\",\"steps\":[{\"tool\",\"decision\",\"layer\",\"reason\",\"provenance\"}]}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"
     )]
     Authorize,
+    /// The Goal Gradient Solver: what a round of work means for the next one
+    #[command(subcommand, after_help = "Example:\n  regent ggs step < rounds.jsonl")]
+    Ggs(Ggs),
     /// Access policies: who is let in, with what; put in force, checked and asked
     #[command(subcommand, after_help = "Example:\n  regent acl list\n  regent acl apply people.yaml")]
     Acl(Acl),
@@ -246,6 +271,7 @@ impl Command {
             Self::Acl(Acl::Validate { files }) => !files.is_empty(),
             Self::Completions { .. }
             | Self::Authorize
+            | Self::Ggs(_)
             | Self::Acl(Acl::Test { events: false, .. })
             | Self::Vpol(_) => true,
             _ => false,
@@ -264,11 +290,21 @@ impl Command {
             | Self::Doctor
             | Self::Completions { .. }
             | Self::Authorize
+            | Self::Ggs(_)
             | Self::Acl(Acl::Validate { .. })
             | Self::Vpol(Vpol::Validate { .. }) => true,
             _ => false,
         }
     }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Ggs {
+    /// Rounds in, what is to be done out; lines of the same task are its successive rounds
+    #[command(
+        after_help = "Example:\n  echo '{\"task\":\"t\",\"elapsed_ms\":30000,\"outcomes\":[{\"subtask\":\"a\",\"status\":\"failed\",\"tool_calls\":[{\"tool\":\"read\",\"target\":\"x\"}],\"criteria\":[]}]}' | regent ggs step\n\nEach line is answered with {\"task\",\"round\",\"D\",\"P\",\"omega\",\"L\",\"grad_l\",\"grad_gap\",\"directive\",\"prev_directive\",\"blocked_tools\",\"blocked_targets\",\"worsening\",\"law2\",\"rationale\"}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"
+    )]
+    Step,
 }
 
 #[derive(Debug, Subcommand)]

@@ -2,16 +2,19 @@
 //! that survives it where it is, and waits to be told to go on, or to be killed. The same build can be made to go
 //! faster, and to lack one guard, so that tests show that they notice.
 //!
-//! `REGENT_FAULTS` holds it all: `socket=<path>,lease=<ms>,duties=<ms>,without=<guard>`, each of them optional.
+//! `REGENT_FAULTS` holds it all: `socket=<path>,lease=<ms>,duties=<ms>,model=<ms>,script=<path>,without=<guard>`, each of
+//! them optional. With a script a model is played in the place of the reflexes, and every ask of it is a point too.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use domain::ask::{Ask, Usage};
 use domain::probe::{Point, Probe, Silent};
 use ledger::Store;
 use ledger::mutant::{Guard, Mutant};
+use llm::{Answer, Heard, Provider, Script};
 use runtime::Pace;
 
 use crate::Hooks;
@@ -29,10 +32,48 @@ pub(crate) fn hooks() -> Hooks {
     }
     let millis = |name: &str| setting(name)?.parse().ok().map(Duration::from_millis);
     let usual = Pace::default();
-    Hooks {
-        probe: probe(),
-        wrap,
-        pace: Pace { lease: millis("lease").unwrap_or(usual.lease), duties: millis("duties") },
+    let probe = probe();
+    let pace = Pace {
+        lease: millis("lease").unwrap_or(usual.lease),
+        duties: millis("duties"),
+        model: millis("model").unwrap_or(usual.model),
+        ..usual
+    };
+    Hooks { provider: provider(&probe), probe, wrap, pace }
+}
+
+/// Whoever answers: a script, if one is named.
+#[expect(clippy::disallowed_methods, reason = "only in builds for the kill test")]
+fn provider(probe: &Arc<dyn Probe>) -> Arc<dyn Provider> {
+    let Some(path) = setting("script") else { return Arc::new(llm::Reflex) };
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    match Script::with_sleep(&text, |time| Box::pin(tokio::time::sleep(time))) {
+        Ok(script) => Arc::new(Played { script, probe: Arc::clone(probe) }),
+        Err(_unreadable) => Arc::new(llm::Reflex), // then the test does not see what it expects
+    }
+}
+
+/// A script whose every ask is a point.
+struct Played {
+    script: Script,
+    probe: Arc<dyn Probe>,
+}
+
+impl Provider for Played {
+    fn ask(&self, ask: &Ask) -> Answer {
+        let later = self.script.ask(ask);
+        let (probe, role) = (Arc::clone(&self.probe), ask.subject().role());
+        Answer::Later(Box::pin(async move {
+            probe.reached(Point::Stage { name: role });
+            match later {
+                Answer::Later(later) => later.await,
+                Answer::Now(reply) => Heard { reply: Ok(reply), usage: Usage::default() },
+            }
+        }))
+    }
+
+    fn knows_another_way(&self) -> bool {
+        true
     }
 }
 

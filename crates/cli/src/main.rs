@@ -151,8 +151,7 @@ fn parts(
         upgraded: std::sync::OnceLock::new(),
         tools_off: surroundings.variable("REGENT_TOOLS_OFF").unwrap_or_default().into(),
     });
-    let (probe, pace) = (hooks.probe, hooks.pace);
-    let provider = Arc::new(llm::Reflex);
+    let Hooks { probe, pace, provider, .. } = hooks;
     Parts { house, settings, mistakes, host, clock, ids, probe, zone, pace, provider }
 }
 
@@ -161,11 +160,13 @@ struct Hooks {
     probe: Arc<dyn Probe>,
     wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
     pace: Pace,
+    provider: Arc<dyn llm::Provider>,
 }
 
 #[cfg(not(feature = "faults"))]
 fn hooks() -> Hooks {
-    Hooks { probe: Arc::new(domain::probe::Silent), wrap: |store| store, pace: Pace::default() }
+    let (probe, provider) = (Arc::new(domain::probe::Silent), Arc::new(llm::Reflex));
+    Hooks { probe, wrap: |store| store, pace: Pace::default(), provider }
 }
 
 #[cfg(feature = "faults")]

@@ -27,7 +27,16 @@ fn example<'a>(document: &'a str, heading: &str) -> (&'a str, &'a str) {
 
 #[test]
 fn what_the_document_shows_of_authorize_is_what_it_does_and_no_house_is_made() {
-    let (command, shown) = example(include_str!("../../../docs/filters.md"), "## `regent authorize`");
+    run_as_shown("## `regent authorize`");
+}
+
+#[test]
+fn what_the_document_shows_of_the_solver_is_what_it_does_and_no_house_is_made() {
+    run_as_shown("## `regent ggs step`");
+}
+
+fn run_as_shown(heading: &str) {
+    let (command, shown) = example(include_str!("../../../docs/filters.md"), heading);
     let folder = tempfile::tempdir().expect("folder");
     let house = folder.path().join("house");
     let programs = Path::new(env!("CARGO_BIN_EXE_regent")).parent().expect("a folder");

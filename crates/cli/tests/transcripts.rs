@@ -55,11 +55,13 @@ macro_rules! transcripts {
 
 transcripts! {
     the_first_walk = "first-walk";
+    plans_journals_and_ends = "loop";
     requests_within_and_beyond_the_reflexes = "requests";
     settings_and_paths = "settings";
     events_from_elsewhere = "events";
     mistakes = "mistakes";
     the_broker_as_a_filter = "authorize";
+    the_solver_as_a_filter = "ggs";
     policies_checked_and_asked = "acl";
     validation_policies = "vpol";
     tools_by_ones_own_hand = "tools";

@@ -6,8 +6,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::canonical;
 use crate::id::{CallId, TaskId};
 use crate::tags::Tags;
+use crate::tier::Tier;
 
 /// The name of a tool: it fits every wire.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -100,23 +102,35 @@ pub struct Failure {
     /// What would be allowed instead, where somebody knows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instead: Vec<String>,
+    /// It did not come to its end: time ran out, it was stopped, or nobody knows. Trying again would not be a correction.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
 }
 
 impl Failure {
+    const fn of(class: FailureClass, message: String) -> Self {
+        Self { class, message, instead: Vec::new(), interrupted: false }
+    }
+
     #[must_use]
     pub fn environmental(message: impl Into<String>) -> Self {
-        Self { class: FailureClass::Environmental, message: message.into(), instead: Vec::new() }
+        Self::of(FailureClass::Environmental, message.into())
+    }
+
+    #[must_use]
+    pub fn interrupted(message: impl Into<String>) -> Self {
+        Self { interrupted: true, ..Self::environmental(message) }
     }
 
     #[must_use]
     pub fn logical(message: impl Into<String>) -> Self {
-        Self { class: FailureClass::Logical, message: message.into(), instead: Vec::new() }
+        Self::of(FailureClass::Logical, message.into())
     }
 
     /// A denial teaches: it says why, and what would be allowed instead.
     #[must_use]
     pub fn refused(message: impl Into<String>, instead: Vec<String>) -> Self {
-        Self { class: FailureClass::Refused, message: message.into(), instead }
+        Self { instead, ..Self::of(FailureClass::Refused, message.into()) }
     }
 }
 
@@ -130,6 +144,77 @@ pub struct Evidence {
     pub tool: ToolId,
     pub args: Value,
     pub outcome: Outcome,
+    /// From the word of authority to the outcome; nothing where that was not kept.
+    #[serde(default)]
+    pub took_ms: Option<u64>,
+}
+
+/// What is shown of one result in a line of evidence.
+const EVIDENCE_CHARS: usize = 200;
+
+impl Evidence {
+    #[must_use]
+    pub const fn is_ok(&self) -> bool {
+        self.outcome.is_ok()
+    }
+
+    /// What the process behind it ended with, where there was one.
+    #[must_use]
+    pub fn exit_code(&self) -> Option<i64> {
+        self.outcome.as_ref().ok()?.get("exit_code")?.as_i64()
+    }
+
+    /// The result, as it is shown.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match &self.outcome {
+            Ok(Value::String(text)) => text.clone(),
+            Ok(record) => record.to_string(),
+            Err(failure) => format!("failed: {}", failure.message),
+        }
+    }
+}
+
+/// `name: input → the first 200 characters`, with exit code and time where they are known.
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = self.shown();
+        let end = shown.char_indices().nth(EVIDENCE_CHARS).map_or(shown.len(), |(at, _)| at);
+        write!(f, "{}: {} → {}", self.tool, self.args, shown.get(..end).unwrap_or_default())?;
+        if end < shown.len() {
+            f.write_str("…")?;
+        }
+        if let Some(code) = self.exit_code() {
+            write!(f, " (exit {code})")?;
+        }
+        match self.took_ms {
+            Some(ms) => write!(f, " ({ms} ms)"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What the engine knows of a tool: enough to tell acting from looking, and what a call is aimed at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCard {
+    pub id: ToolId,
+    /// The registry's category: what is blocked together when things get worse.
+    pub class: String,
+    pub tier: Tier,
+    /// The argument that says what a call is aimed at.
+    #[serde(default)]
+    pub target: Option<String>,
+}
+
+/// What a call is aimed at: the argument of this name; where there is none, all of them. The same arguments in another
+/// order are aimed at the same.
+#[must_use]
+pub fn target(argument: Option<&str>, args: &Value) -> String {
+    match argument.and_then(|name| args.get(name)).unwrap_or(args) {
+        Value::String(text) => text.clone(),
+        value => canonical::bytes(value)
+            .map_or_else(|_| value.to_string(), |bytes| String::from_utf8_lossy(&bytes).into_owned()),
+    }
 }
 
 #[cfg(test)]

@@ -27,8 +27,9 @@ impl Criterion {
     }
 }
 
-/// A small typed predicate over the evidence of a subtask. Pointers are JSON pointers (RFC 6901) into
-/// the record that its last successful call returned. More kinds come with the loop.
+/// A small typed predicate over the evidence of one attempt. Pointers are JSON pointers (RFC 6901) into the record that
+/// its last successful call returned. What is said of files is read from the same records, never from the disk: that a
+/// file is there afterwards does not prove that this attempt put it there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
@@ -47,6 +48,34 @@ pub enum Check {
     },
     NotEmpty {
         pointer: String,
+    },
+    /// The last call that has an exit code ended with this one.
+    ExitCode {
+        code: i64,
+    },
+    /// A call wrote, read or found this file, and none after it took it away.
+    FileExists {
+        path: String,
+    },
+    /// A call took this file away, or looked for it and did not find it.
+    FileAbsent {
+        path: String,
+    },
+    /// A call read or wrote this file, with this text in it.
+    FileContains {
+        path: String,
+        text: String,
+    },
+    /// The last search found this many files.
+    FileCount {
+        min: Option<u64>,
+        max: Option<u64>,
+    },
+    /// The text at the pointer matches; without a pointer, the claimed output.
+    Regex {
+        #[serde(default)]
+        pointer: Option<String>,
+        pattern: String,
     },
     AllOf(Vec<Check>),
     AnyOf(Vec<Check>),

@@ -71,6 +71,8 @@ kinds! {
     Entity EntityId 'p' "entity";
     /// The R-Tag: why this decision.
     Reason ReasonId 'r' "reason";
+    /// One node of a plan.
+    Subtask SubtaskId 's' "subtask";
     /// One run of the control loop.
     Task TaskId 't' "task";
     /// The V-Pol: under which authority.

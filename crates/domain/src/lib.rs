@@ -29,6 +29,7 @@ pub mod limits;
 pub mod megram;
 pub mod principal;
 pub mod probe;
+pub mod recall;
 pub mod source;
 pub mod stop;
 pub mod tags;

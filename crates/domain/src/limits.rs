@@ -48,8 +48,18 @@ pub const AUTHORISATION: Duration = Duration::from_secs(30);
 pub const FILE_TOOL: Duration = Duration::from_secs(120);
 /// Model steps in one attempt.
 pub const ATTEMPT_STEPS: usize = 10;
+/// Corrections of one subtask, before its attempts are over.
+pub const ATTEMPT_RETRIES: u32 = 2;
 /// Subtasks in one plan.
 pub const PLAN_SUBTASKS: usize = 500;
+/// Calls of one task that run side by side.
+pub const PARALLEL_CALLS: usize = 32;
+/// Asks of one task that models are at, side by side.
+pub const PARALLEL_ASKS: usize = 32;
+/// How long a model may take to answer one ask.
+pub const MODEL: Duration = Duration::from_secs(120);
+/// Exchanges of the same workspace that a request is read with.
+pub const HISTORY: usize = 5;
 /// Batches that one durable transaction takes.
 pub const GROUP_BATCHES: usize = 64;
 /// Batches that wait for the committer before a writer has to wait too.

@@ -1,10 +1,14 @@
 //! A task: what is wanted, the plan, how it ended. The machine that moves it is `engine`.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::call::ToolId;
 use crate::criterion::{Criterion, Verdict};
+use crate::gradient::Loss;
+use crate::recall::Tag;
 use crate::source::Text;
 
 /// What R1 makes of a request: restated, not interpreted.
@@ -35,9 +39,37 @@ pub struct Subtask {
     /// Numbers of subtasks that have to be over first, whatever they came to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<u32>,
+    /// Tools that the planner expects to be used, with the target where it knows one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_hints: Vec<Hint>,
+    /// Its group, where the planner gave no dependencies: each group waits for the whole one before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequence: Option<u32>,
+}
+
+/// A tool that a plan names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hint {
+    pub tool: ToolId,
+    #[serde(default)]
+    pub target: Option<String>,
 }
 
 impl Subtask {
+    /// One that needs no other, with these criteria.
+    #[must_use]
+    pub fn new(intent: Text, success_criteria: Vec<Criterion>) -> Self {
+        Self {
+            intent,
+            context: Vec::new(),
+            success_criteria,
+            depends_on: Vec::new(),
+            after: Vec::new(),
+            tool_hints: Vec::new(),
+            sequence: None,
+        }
+    }
+
     /// Every subtask that this one waits for.
     pub fn waits_for(&self) -> impl Iterator<Item = u32> {
         self.depends_on.iter().chain(&self.after).copied()
@@ -47,6 +79,48 @@ impl Subtask {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub subtasks: Vec<Subtask>,
+    /// What must be true of all outputs together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub task_criteria: Vec<Criterion>,
+}
+
+impl Plan {
+    /// A plan that asks nothing of the whole beyond what it asks of its parts.
+    #[must_use]
+    pub const fn of(subtasks: Vec<Subtask>) -> Self {
+        Self { subtasks, task_criteria: Vec::new() }
+    }
+}
+
+/// What a plan and its calls must not use: what did not work this time, and what memory says to stay away from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MustNot {
+    pub tools: BTreeSet<String>,
+    pub targets: BTreeSet<String>,
+    /// Tools that must not be used on one target, by their tag.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub avoided: BTreeSet<Tag>,
+}
+
+impl MustNot {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty() && self.targets.is_empty() && self.avoided.is_empty()
+    }
+
+    /// Why this must not be done, if it must not.
+    #[must_use]
+    pub fn forbids(&self, tool: &str, target: Option<&str>) -> Option<String> {
+        if self.tools.contains(tool) {
+            return Some(format!("{tool} did not work here, and the plan is not to use it again"));
+        }
+        let target = target?;
+        if self.targets.contains(target) {
+            return Some(format!("`{target}` did not work here, and the plan is not to use it again"));
+        }
+        let avoided = self.avoided.contains(&Tag::tool(tool, target));
+        avoided.then(|| format!("{tool} on `{target}` has gone wrong before"))
+    }
 }
 
 /// How a task ended.
@@ -77,10 +151,14 @@ pub enum Cause {
     Loop,
     /// A budget is used up.
     Exhausted,
+    /// The model gave no answer that could be used.
+    NoAnswer,
+    /// Somebody said that it is to stop.
+    Cancelled,
 }
 
 /// What the person gets, and how far it can be relied on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FinalResult {
     pub directive: Directive,
     pub cause: Option<Cause>,
@@ -89,9 +167,41 @@ pub struct FinalResult {
     /// What happened instead, if the task did not simply succeed.
     pub reason: Option<String>,
     pub verdicts: Vec<Verdict>,
+    /// What was tried, round by round, where it was not simply accepted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<String>,
+    /// What could be done next.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<String>,
+    /// Where the solver stood when it ended the task; nothing where it ended before there was anything to measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Measured>,
+}
+
+/// Where the solver stood.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    pub loss: Loss,
+    pub grad_l: f64,
+    pub replans: u32,
+    pub prev_directive: String,
 }
 
 impl FinalResult {
+    #[must_use]
+    pub const fn new(directive: Directive, text: String) -> Self {
+        Self {
+            directive,
+            cause: None,
+            text,
+            reason: None,
+            verdicts: Vec::new(),
+            tried: Vec::new(),
+            next: Vec::new(),
+            measured: None,
+        }
+    }
+
     pub fn unmet(&self) -> impl Iterator<Item = &Verdict> {
         self.verdicts.iter().filter(|verdict| !verdict.passed)
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::Digest;
-use domain::ask::{Action, Ask, Perception, Reply};
+use domain::ask::{Action, Ask, Perception, Reply, Want};
 use domain::call::{Chooser, Evidence, ToolId};
 use domain::criterion::{Check, Criterion};
 use domain::source::Text;
@@ -11,7 +11,7 @@ use domain::task::{Constraints, Plan, Subtask, TaskSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Provider;
+use crate::{Answer, Provider};
 
 /// What stands in the request of a direct call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,12 +73,13 @@ impl Direct {
 }
 
 impl Provider for Direct {
-    fn answer(&self, ask: &Ask) -> Reply {
-        match ask {
-            Ask::Perceive { request, .. } => Reply::Perceived(perceive(request)),
-            Ask::Plan { spec } => Reply::Planned(plan(spec)),
-            Ask::Act { spec, number, evidence, .. } => Reply::Acted(self.act(spec, *number, evidence)),
-        }
+    fn ask(&self, ask: &Ask) -> Answer {
+        Answer::Now(match &ask.want {
+            Want::Perceive { request, .. } => Reply::Perceived(perceive(request)),
+            Want::Plan { spec, .. } => Reply::Planned(plan(spec)),
+            Want::Act { spec, number, evidence, .. } => Reply::Acted(self.act(spec, *number, evidence)),
+            Want::Judge { criteria, .. } => crate::no_judge(criteria),
+        })
     }
 }
 
@@ -96,39 +97,34 @@ fn perceive(request: &Text) -> Perception {
 
 fn plan(spec: &TaskSpec) -> Plan {
     let Ok(DirectCalls { calls, in_order, .. }) = DirectCalls::read(&spec.raw_input.text) else {
-        return Plan { subtasks: Vec::new() };
+        return Plan::of(Vec::new());
     };
-    let subtask = |(number, DirectCall { tool, .. }): (u32, DirectCall)| Subtask {
-        intent: spec.intent.clone(),
-        context: Vec::new(),
-        success_criteria: vec![Criterion::checked(
-            format!("{tool} did what it was asked"),
-            Check::ToolCalled { tool },
-        )],
-        depends_on: Vec::new(),
-        after: number.checked_sub(1).filter(|_| in_order).into_iter().collect(),
+    let subtask = |(number, DirectCall { tool, .. }): (u32, DirectCall)| {
+        let did = Criterion::checked(format!("{tool} did what it was asked"), Check::ToolCalled { tool });
+        let after = number.checked_sub(1).filter(|_| in_order).into_iter().collect();
+        Subtask { after, ..Subtask::new(spec.intent.clone(), vec![did]) }
     };
-    Plan { subtasks: (0..).zip(calls).map(subtask).collect() }
+    Plan::of((0..).zip(calls).map(subtask).collect())
 }
 
 impl Direct {
     fn act(&self, spec: &TaskSpec, number: u32, evidence: &[Evidence]) -> Action {
         match evidence.last().map(|last| &last.outcome) {
             None => self.call(spec, number),
-            Some(Ok(record)) => Action::Finish {
-                output: serde_json::to_string_pretty(record).unwrap_or_else(|_| record.to_string()),
-            },
-            Some(Err(failure)) => Action::Finish { output: failure.message.clone() },
+            Some(Ok(record)) => {
+                Action::done(serde_json::to_string_pretty(record).unwrap_or_else(|_| record.to_string()))
+            }
+            Some(Err(failure)) => Action::done(failure.message.clone()),
         }
     }
 
     fn call(&self, spec: &TaskSpec, number: u32) -> Action {
         let calls = match DirectCalls::read(&spec.raw_input.text) {
             Ok(read) => read.calls,
-            Err(why) => return Action::Finish { output: why },
+            Err(why) => return Action::done(why),
         };
         let Some(DirectCall { tool, args, confirmed, spec }) = calls.into_iter().nth(number as usize) else {
-            return Action::Finish { output: "there is no such call".into() };
+            return Action::done("there is no such call");
         };
         let same = spec.is_some() && spec.as_ref() == self.specs.get(&tool);
         Action::Call { tool, args, chosen_by: Chooser::Owner { confirmed: confirmed && same } }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use domain::Time;
-use domain::limits::{CHECKPOINT_ENTRIES, LEASE};
+use domain::limits::{CHECKPOINT_ENTRIES, LEASE, MODEL};
 use domain::probe::Point;
 use ledger::chain::DAMAGED;
 use ledger::records::{Duty, Lease};
@@ -25,11 +25,15 @@ pub struct Pace {
     pub lease: Duration,
     /// How often each duty is due, if not as often as it says itself.
     pub duties: Option<Duration>,
+    /// How long a model may take to answer.
+    pub model: Duration,
+    /// Whether calls that were begun together are heard together, so that equal histories leave equal journals.
+    pub in_step: bool,
 }
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { lease: LEASE, duties: None }
+        Self { lease: LEASE, duties: None, model: MODEL, in_step: false }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use async_trait::async_trait;
+use broker::Registry;
 use broker::access::Switches;
 use broker::secrets::Secrets;
 use domain::call::ToolId;
@@ -88,6 +89,11 @@ pub trait Host: Send + Sync {
     /// The audit's root, if this process has set up the house.
     fn new_root(&self) -> Option<PublicKey> {
         None
+    }
+
+    /// The tools of a chain, with those that only this machine has. They come through the same door.
+    fn tools(&self, registry: Registry) -> Registry {
+        registry
     }
 
     /// Which tools are switched on, as it stands now.

@@ -2,11 +2,13 @@
 //! that nobody knows is an error with a suggestion.
 
 mod budget;
+mod steering;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use broker::budget::Limits;
+use domain::gradient::Params;
 use serde::{Serialize, Serializer};
 
 /// One setting: its name, what it may be, and what it is for. The reference page is made from this table.
@@ -33,6 +35,8 @@ pub enum Values {
     Chain,
     /// How much of something may be used, in the unit that the name ends with, or `unlimited`.
     Amount,
+    /// One of the solver's hyper-parameters.
+    Steering,
 }
 
 pub const KEYS: [Key; 6] = [
@@ -75,7 +79,7 @@ pub const KEYS: [Key; 6] = [
 ];
 
 /// Settings of which there may be several, one for each name after the dot: `retention.telegram`.
-pub const FAMILIES: [Key; 2] = [
+pub const FAMILIES: [Key; 3] = [
     Key {
         name: "retention",
         default: FOREVER,
@@ -87,6 +91,12 @@ pub const FAMILIES: [Key; 2] = [
         default: UNLIMITED,
         values: Values::Amount,
         about: "what may be used up, by whom: `budget.task.calls`, `budget.day.money`; see docs/broker.md",
+    },
+    Key {
+        name: "ggs",
+        default: "",
+        values: Values::Steering,
+        about: "the numbers that steer replanning: `ggs.theta`, `ggs.time_budget_ms`; see docs/loop.md",
     },
 ];
 const FOREVER: &str = "forever";
@@ -107,7 +117,11 @@ impl Key {
     fn member<'a>(&self, name: &'a str) -> Option<&'a str> {
         let member = name.strip_prefix(self.name)?.strip_prefix('.')?;
         let fits = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'_' | b'-');
-        let known = !matches!(self.values, Values::Amount) || budget::account(member).is_some();
+        let known = match self.values {
+            Values::Amount => budget::account(member).is_some(),
+            Values::Steering => steering::is_known(member),
+            _ => true,
+        };
         (known && !member.is_empty() && member.bytes().all(fits)).then_some(member)
     }
 
@@ -125,6 +139,7 @@ impl Key {
     fn check(&self, name: &str, value: &str) -> Result<(), String> {
         match self.values {
             Values::Amount => budget::amount(name, value).map(drop),
+            Values::Steering => steering::check(name, value),
             Values::Days if value == FOREVER || days(value).is_some() => Ok(()),
             Values::Days => Err(format!(
                 "`{value}` is no time; write days like `90d` (1 to {LONGEST_DAYS}), or `forever`"
@@ -271,7 +286,7 @@ impl Settings {
     /// For how many days the words of an adapter's events are kept, where not for ever.
     #[must_use]
     pub fn retention(&self) -> BTreeMap<String, u32> {
-        let [family, _] = &FAMILIES;
+        let [family, ..] = &FAMILIES;
         let kept = |(name, setting): (&String, &Setting)| {
             Some((family.member(name)?.to_owned(), days(&setting.value)?))
         };
@@ -281,12 +296,23 @@ impl Settings {
     /// What may be used up, by whom.
     #[must_use]
     pub fn budgets(&self) -> Limits {
-        let [_, family] = &FAMILIES;
+        let [_, family, _] = &FAMILIES;
         let set = self.values.iter().filter_map(|(name, setting)| {
             let member = family.member(name)?;
             Some((budget::account(member)?, budget::amount(name, &setting.value).ok()?))
         });
         budget::limits(set)
+    }
+
+    /// How replanning is steered.
+    #[must_use]
+    pub fn steering(&self) -> Params {
+        let [.., family] = &FAMILIES;
+        let set = self
+            .values
+            .iter()
+            .filter_map(|(name, setting)| Some((family.member(name)?.to_owned(), setting.value.clone())));
+        steering::params(set)
     }
 
     /// Who is asked, one after the other.
@@ -335,6 +361,7 @@ impl Settings {
             text.push_str(&format!("\n[{name}]\n# {about}\n"));
             let examples: &[(&str, String)] = match values {
                 Values::Amount => &budget::defaults(),
+                Values::Steering => &steering::defaults(),
                 _ => &[("retention.telegram", (*default).to_owned())],
             };
             for (key, value) in examples {

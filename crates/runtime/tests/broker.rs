@@ -79,7 +79,7 @@ async fn a_denial_teaches_and_the_attempt_goes_on() {
                 1 => call("write_file", json!({ "pth": "new.txt" })),
                 2 => call("no_such_tool", json!({})),
                 3 => call("read_file", json!({ "path": "old.txt" })),
-                _ => Action::Finish { output: "read it instead".into() },
+                _ => Action::done("read it instead"),
             }
         })));
         let report = world.run("tidy up old.txt").await.unwrap();

@@ -39,7 +39,7 @@ async fn refused(world: &World) -> (ToolCall, Vec<u64>) {
 async fn on_the_bus(world: &World) -> Vec<Value> {
     let mut tap = world.app.tap(Some(0)).await.unwrap();
     let steps = tap.now().await.unwrap();
-    let events = steps.iter().flat_map(|tapped| bus_events(tapped.step.as_ref().unwrap()));
+    let events = steps.iter().flat_map(|tapped| bus_events(tapped.task, tapped.step.as_ref().unwrap()));
     events.filter(|event| event.get("type") == Some(&json!("governance:rule_violated"))).collect()
 }
 
@@ -70,7 +70,7 @@ async fn nobody_clears_the_record_not_even_the_owner_with_a_yes() {
         assert_eq!(rules, [3], "{kept:?}");
         let expected = json!({
             "seq": 4, "v": 1, "type": "governance:rule_violated", "rule": 3, "name": "audit immutable",
-            "action": call.id,
+            "action": call.id, "task_id": call.task_id,
         });
         assert_eq!(on_the_bus(&world).await, [expected], "{kept:?}");
         told_and_decided_again(&world, &call, "rule 3, audit immutable").await;
@@ -97,7 +97,7 @@ async fn a_model_that_tries_is_told_which_rule() {
         let mut world = World::new(kept).await;
         world.think(Arc::new(Scripted::new(|evidence| match evidence.first().map(|one| &one.outcome) {
             None => call("audit_clear", json!({})),
-            Some(outcome) => Action::Finish { output: outcome.as_ref().unwrap_err().message.clone() },
+            Some(outcome) => Action::done(outcome.as_ref().unwrap_err().message.clone()),
         })));
         world.run("tidy up").await.unwrap();
         let (call, rules) = refused(&world).await;

@@ -41,7 +41,7 @@ async fn writes(world: &mut World, path: &str) -> Result<Report, Problem> {
     let args = json!({ "path": path, "content": "text" });
     world.think(Arc::new(Scripted::new(move |seen| match seen.len() {
         0 => call("write_file", args.clone()),
-        _ => Action::Finish { output: "done".into() },
+        _ => Action::done("done"),
     })));
     world.run("write down what you found").await
 }

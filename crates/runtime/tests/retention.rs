@@ -212,7 +212,7 @@ async fn what_was_changed_can_be_undone_when_the_words_are_gone() {
         world.clock.turn(11 * DAY);
         assert!(matches!(tick(&world.app, "retention").await, DutyState::Done { .. }), "{kept:?}");
         assert!(world.app.task(&task).await.expect("a task").erased, "{kept:?}");
-        let undone = world.app.undo(&task, runtime::app::Undo::ForGood, Arc::new(|_| {})).await;
+        let undone = world.app.undo(&task, runtime::app::Undo::ForGood, Arc::new(|_, _| {})).await;
         let undone = undone.expect("an undo");
         assert_eq!((undone.put_back.len(), undone.left), (1, vec![]), "{kept:?}");
         assert_eq!(std::fs::read(world.path().join("f")).expect("f"), b"list Rust files", "{kept:?}");

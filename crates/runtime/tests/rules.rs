@@ -1,11 +1,45 @@
 //! The number of a piece of deciding code belongs to what it says: whoever changes the code is asked about the number.
 
 use domain::Digest;
-use domain::limits::{ATTEMPT_STEPS, PLAN_SUBTASKS};
+use domain::limits::{ATTEMPT_RETRIES, ATTEMPT_STEPS, PLAN_SUBTASKS};
 
 macro_rules! sources {
     ($($path:literal),+ $(,)?) => { &[$(include_str!(concat!("../../", $path))),+] };
 }
+
+/// What a journal folds to.
+const ENGINE: &[&str] = sources![
+    "engine/src/check.rs",
+    "engine/src/files.rs",
+    "engine/src/plan.rs",
+    "engine/src/ggs/mod.rs",
+    "engine/src/ggs/block.rs",
+    "engine/src/ggs/cascade.rs",
+    "engine/src/ggs/loss.rs",
+    "engine/src/ggs/outcome.rs",
+    "engine/src/ggs/rationale.rs",
+    "engine/src/ggs/unmet.rs",
+    "engine/src/task/mod.rs",
+    "engine/src/task/contract.rs",
+    "engine/src/task/ending.rs",
+    "engine/src/task/executor.rs",
+    "engine/src/task/loops.rs",
+    "engine/src/task/meta.rs",
+    "engine/src/task/pace.rs",
+    "engine/src/task/perceiver.rs",
+    "engine/src/task/planner.rs",
+    "engine/src/task/solver.rs",
+    "engine/src/task/step.rs",
+    "engine/src/task/validator.rs",
+    "domain/src/approval.rs",
+    "domain/src/ask.rs",
+    "domain/src/call.rs",
+    "domain/src/criterion.rs",
+    "domain/src/gradient.rs",
+    "domain/src/megram.rs",
+    "domain/src/recall.rs",
+    "domain/src/task.rs",
+];
 
 /// What is left of a file when comments, blanks, tests and the number itself are taken away.
 fn code(source: &str) -> String {
@@ -31,7 +65,7 @@ struct Piece {
 /// raised makes an honest change look like tampering, one that was raised for nothing makes tampering look honest.
 #[test]
 fn the_deciding_code_is_what_its_number_says() {
-    let limits = format!("{ATTEMPT_STEPS} {PLAN_SUBTASKS}");
+    let limits = format!("{ATTEMPT_STEPS} {ATTEMPT_RETRIES} {PLAN_SUBTASKS}");
     let table = [
         Piece {
             name: "policy::RULES",
@@ -111,32 +145,12 @@ fn the_deciding_code_is_what_its_number_says() {
                     "",
                 ),
             ),
-            recorded: (4, "b2569a56a6aaaf82"),
+            recorded: (5, "6287dfb19ec44963"),
         },
         Piece {
             name: "engine::RULES",
-            found: (
-                engine::RULES,
-                digest(
-                    sources![
-                        "engine/src/check.rs",
-                        "engine/src/plan.rs",
-                        "engine/src/task/mod.rs",
-                        "engine/src/task/executor.rs",
-                        "engine/src/task/loops.rs",
-                        "engine/src/task/meta.rs",
-                        "engine/src/task/solver.rs",
-                        "engine/src/task/step.rs",
-                        "domain/src/approval.rs",
-                        "domain/src/ask.rs",
-                        "domain/src/call.rs",
-                        "domain/src/criterion.rs",
-                        "domain/src/task.rs",
-                    ],
-                    &limits,
-                ),
-            ),
-            recorded: (3, "e652f099a7697fdc"),
+            found: (engine::RULES, digest(ENGINE, &limits)),
+            recorded: (4, "cbcfad58ae5fe33f"),
         },
     ];
     for Piece { name, found: (number, digest), recorded } in &table {

@@ -32,7 +32,7 @@ async fn rows<T: Record>(world: &World) -> Vec<T> {
 }
 
 async fn undo(world: &World, task: &str) -> Result<Undone, Problem> {
-    world.app.undo(task, Undo::ForGood, Arc::new(|_| {})).await
+    world.app.undo(task, Undo::ForGood, Arc::new(|_, _| {})).await
 }
 
 /// A call by the owner's hand; the task that made it.
@@ -129,7 +129,7 @@ async fn busy(kept: Kept) -> (World, String) {
         0 => call("write_file", json!({ "path": "made/a", "content": "a" })),
         1 => call("write_file", json!({ "path": "made/b", "content": "b" })),
         2 => call("read_file", json!({ "path": "one" })),
-        _ => Action::Finish { output: "made".into() },
+        _ => Action::done("made"),
     })));
     let report = world.run("make made/a and made/b").await.unwrap();
     assert_eq!(report.status, Status::Done, "{:?}", report.result);
@@ -143,7 +143,7 @@ async fn tasked(world: &mut World, calls: Vec<(&'static str, Value)>, before: fn
     world.think(Arc::new(Scripted::new(move |evidence| {
         before(evidence.len(), &folder);
         let Some((tool, args)) = calls.get(evidence.len()).cloned() else {
-            return Action::Finish { output: "done".into() };
+            return Action::done("done");
         };
         let chosen_by = Chooser::Owner { confirmed: true };
         Action::Call { tool: tool.parse().unwrap(), args, chosen_by }
@@ -177,7 +177,7 @@ async fn a_file_in_whose_place_a_folder_stands_is_put_back_at_once_and_that_too(
             let before = picture(&world);
             let task = tasked(&mut world, calls.clone(), undisturbed).await;
             let after = picture(&world);
-            let planned = world.app.undo(&task, Undo::DryRun, Arc::new(|_| {})).await.unwrap();
+            let planned = world.app.undo(&task, Undo::DryRun, Arc::new(|_, _| {})).await.unwrap();
             let undone = undo(&world, &task).await.unwrap();
             assert_eq!((undone.problem(), picture(&world)), (None, before.clone()), "{kept:?} {calls:?}");
             assert_eq!(planned.put_back, undone.put_back, "{kept:?} {calls:?}");
@@ -241,7 +241,7 @@ async fn a_clock_that_is_set_back_changes_no_order() {
             let (old, new) = match evidence.len() {
                 0 => ("one", "two"),
                 1 => ("two", "three"),
-                _ => return Action::Finish { output: "done".into() },
+                _ => return Action::done("done"),
             };
             let args = json!({ "path": "f", "old": old, "new": new });
             let chosen_by = Chooser::Owner { confirmed: true };
@@ -260,7 +260,7 @@ async fn a_dry_run_says_what_the_door_would_say() {
     for kept in Kept::EACH {
         let (world, task) = busy(kept).await;
         world.app.switch_tool("put_back", false).await.unwrap();
-        let planned = world.app.undo(&task, Undo::DryRun, Arc::new(|_| {})).await.unwrap();
+        let planned = world.app.undo(&task, Undo::DryRun, Arc::new(|_, _| {})).await.unwrap();
         let off = |path| left(path, Obstacle::Refused("put_back is switched off".into()));
         assert_eq!(
             (planned.put_back, planned.left),
@@ -337,7 +337,7 @@ async fn a_dry_run_says_the_same_and_changes_nothing() {
     for kept in Kept::EACH {
         let (world, task) = busy(kept).await;
         let (before, calls) = (picture(&world), rows::<ToolCall>(&world).await.len());
-        let planned = world.app.undo(&task, Undo::DryRun, Arc::new(|_| {})).await.unwrap();
+        let planned = world.app.undo(&task, Undo::DryRun, Arc::new(|_, _| {})).await.unwrap();
         assert_eq!((picture(&world), rows::<ToolCall>(&world).await.len()), (before, calls), "{kept:?}");
         let undone = undo(&world, &task).await.unwrap();
         assert_eq!((planned.put_back, planned.left), (undone.put_back, undone.left), "{kept:?}");
@@ -367,7 +367,7 @@ async fn changes_on_top_of_each_other_are_taken_back_in_one_step() {
         let mut world = World::new(kept).await;
         world.think(Arc::new(Scripted::new(|evidence| match evidence.len() {
             0 => call("write_file", json!({ "path": "f", "content": "one" })),
-            _ => Action::Finish { output: "done".into() },
+            _ => Action::done("done"),
         })));
         let first = world.run("write f").await.unwrap().task.to_string();
         let second = done(&world, "edit_file", json!({ "path": "f", "old": "one", "new": "two" })).await;
@@ -577,7 +577,7 @@ async fn an_agent_cannot_put_back() {
         let asked = args.clone();
         world.think(Arc::new(Scripted::new(move |evidence| match evidence.len() {
             0 => call("put_back", asked.clone()),
-            _ => Action::Finish { output: "tried".into() },
+            _ => Action::done("tried"),
         })));
         drop(world.run("put f back").await);
         assert!(world.path().join("f").exists(), "{kept:?}");

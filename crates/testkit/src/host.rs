@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::sleeper;
 use async_trait::async_trait;
+use broker::Registry;
 use broker::access::Switches;
 use domain::call::ToolId;
 use domain::id::NodeId;
@@ -67,6 +69,10 @@ impl std::fmt::Debug for ProbeBox {
 impl Host for TestHost {
     fn user(&self) -> User {
         User { id: 1000, name: Some("ada".into()) }
+    }
+
+    fn tools(&self, registry: Registry) -> Registry {
+        registry.with(sleeper::spec(), Arc::new(sleeper::Sleeper))
     }
 
     fn holder(&self) -> String {

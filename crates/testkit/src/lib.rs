@@ -13,11 +13,12 @@ mod clock;
 mod host;
 pub mod scripted;
 pub mod sim;
+mod sleeper;
 mod together;
 mod world;
 
 pub use clock::{CountingIds, ManualClock};
 pub use host::{Place, TestHost};
-pub use scripted::Scripted;
+pub use scripted::{Scripted, Thinker};
 pub use together::Together;
 pub use world::{Kept, World};

@@ -1,11 +1,12 @@
-//! A model that does what the test says: one task, with one subtask or several beside each other, and these moves in turn.
+//! Models that do what the test says. [`Scripted`] knows one way: one task, with one subtask or several beside each other,
+//! and these moves in turn. A [`Thinker`] answers every ask as the test has it, and may be corrected and plan again.
 
-use domain::ask::{Action, Ask, Perception, Reply};
+use domain::ask::{Action, Ask, Perception, Reply, Unanswered, Usage, Want};
 use domain::call::{Chooser, Evidence};
 use domain::criterion::{Check, Criterion};
 use domain::source::Text;
 use domain::task::{Constraints, Plan, Subtask, TaskSpec};
-use llm::Provider;
+use llm::{Answer, Heard, Provider};
 use serde_json::Value;
 
 type Move = dyn Fn(u32, &[Evidence]) -> Action + Send + Sync;
@@ -41,7 +42,7 @@ impl Scripted {
             calls.iter().map(|(tool, args)| ((*tool).to_owned(), args.clone())).collect();
         Self::new(move |seen| match calls.get(seen.len()) {
             Some((tool, args)) => call(tool, args.clone()),
-            None => Action::Finish { output: "done".into() },
+            None => Action::done("done"),
         })
     }
 }
@@ -56,28 +57,63 @@ pub fn call(tool: &str, args: Value) -> Action {
 }
 
 impl Provider for Scripted {
-    fn answer(&self, ask: &Ask) -> Reply {
-        match ask {
-            Ask::Perceive { request, .. } => Reply::Perceived(Perception::Task(Box::new(TaskSpec {
-                task_class: "scripted".into(),
-                intent: Text::model("what the test says"),
-                constraints: Constraints::default(),
-                raw_input: request.clone(),
-            }))),
-            Ask::Plan { spec } => {
-                let subtask = Subtask {
-                    intent: spec.intent.clone(),
-                    context: Vec::new(),
-                    success_criteria: vec![Criterion::checked(
-                        "nothing in particular",
-                        Check::AllOf(Vec::new()),
-                    )],
-                    depends_on: Vec::new(),
-                    after: Vec::new(),
-                };
-                Reply::Planned(Plan { subtasks: vec![subtask; self.subtasks] })
+    fn ask(&self, ask: &Ask) -> Answer {
+        Answer::Now(match &ask.want {
+            Want::Perceive { request, .. } => Reply::Perceived(understood(request)),
+            Want::Plan { spec, .. } => {
+                let anything = Criterion::checked("nothing in particular", Check::AllOf(Vec::new()));
+                let subtask = Subtask::new(spec.intent.clone(), vec![anything]);
+                Reply::Planned(Plan::of(vec![subtask; self.subtasks]))
             }
-            Ask::Act { number, evidence, .. } => Reply::Acted((self.next)(*number, evidence)),
-        }
+            Want::Act { number, evidence, .. } => Reply::Acted((self.next)(*number, evidence)),
+            Want::Judge { .. } => Reply::Judged(Vec::new()),
+        })
+    }
+}
+
+/// A request as a task of the class `scripted`.
+#[must_use]
+pub fn understood(request: &Text) -> Perception {
+    Perception::Task(Box::new(TaskSpec {
+        task_class: "scripted".into(),
+        intent: Text::model("what the test says"),
+        constraints: Constraints::default(),
+        raw_input: request.clone(),
+    }))
+}
+
+type Thought = dyn Fn(&Ask) -> Result<Reply, Unanswered> + Send + Sync;
+
+/// A model that has to be asked, and that knows other ways.
+pub struct Thinker(Box<Thought>);
+
+impl std::fmt::Debug for Thinker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Thinker").finish_non_exhaustive()
+    }
+}
+
+impl Thinker {
+    /// Every request is a task, unless this says otherwise by answering.
+    pub fn new(think: impl Fn(&Ask) -> Result<Reply, Unanswered> + Send + Sync + 'static) -> Self {
+        Self(Box::new(think))
+    }
+}
+
+impl Provider for Thinker {
+    fn ask(&self, ask: &Ask) -> Answer {
+        let reply = (self.0)(ask);
+        let usage = Usage {
+            model: "thinker".into(),
+            tokens_in: 10,
+            tokens_out: 1,
+            latency_ms: 5,
+            ..Usage::default()
+        };
+        Answer::Later(Box::pin(async move { Heard { reply, usage } }))
+    }
+
+    fn knows_another_way(&self) -> bool {
+        true
     }
 }

@@ -54,6 +54,7 @@ struct Setup {
     access: Arc<Mutex<Option<String>>>,
     policies: Policies,
     zone: jiff::tz::TimeZone,
+    pace: runtime::Pace,
 }
 
 /// What the person has seen.
@@ -109,6 +110,7 @@ impl World {
             access: Arc::default(),
             policies: Policies::default(),
             zone: jiff::tz::TimeZone::UTC,
+            pace: runtime::Pace::default(),
         };
         let app = app(&place, &clock, &alive, &folder, 1, probe, &setup);
         Self { app, clock, folder, shown: Arc::default(), place, alive, processes: 1, setup }
@@ -145,6 +147,12 @@ impl World {
     /// Another provider answers from now on, in another process.
     pub fn think(&mut self, provider: Arc<dyn Provider>) {
         self.setup.provider = provider;
+        self.restart();
+    }
+
+    /// A model may take no longer than this from now on, in another process.
+    pub fn impatient(&mut self, model: std::time::Duration) {
+        self.setup.pace.model = model;
         self.restart();
     }
 
@@ -244,7 +252,16 @@ impl World {
     /// As [`App::resume`].
     pub async fn resume(&self, id: Option<&str>) -> Result<Report, Problem> {
         let surface: Arc<dyn Surface> = Arc::<Shown>::clone(&self.shown);
-        self.app.resume(id, surface, quiet(), Patience::Leave).await
+        self.app.resume(id, None, surface, quiet(), Patience::Leave).await
+    }
+
+    /// Answers the question that a task asks.
+    ///
+    /// # Errors
+    /// As [`App::resume`].
+    pub async fn answer(&self, id: &str, answer: &str) -> Result<Report, Problem> {
+        let surface: Arc<dyn Surface> = Arc::<Shown>::clone(&self.shown);
+        self.app.resume(Some(id), Some(answer), surface, quiet(), Patience::Leave).await
     }
 
     /// The texts that were delivered, in order.
@@ -272,7 +289,7 @@ impl World {
 }
 
 fn quiet() -> Watch {
-    Arc::new(|_| {})
+    Arc::new(|_, _| {})
 }
 
 fn app(
@@ -307,7 +324,7 @@ fn app(
         ids: Arc::new(CountingIds::seeded(process)),
         probe,
         zone: setup.zone.clone(),
-        pace: runtime::Pace::default(),
+        pace: setup.pace,
         provider: Arc::clone(&setup.provider),
     })
 }

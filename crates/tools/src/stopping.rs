@@ -7,7 +7,7 @@ use domain::Stop;
 use domain::call::Failure;
 
 pub(crate) fn stopped() -> Failure {
-    Failure::environmental("stopped")
+    Failure::interrupted("stopped")
 }
 
 /// # Errors

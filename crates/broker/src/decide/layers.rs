@@ -1,7 +1,8 @@
 //! The ten layers, in the order in which they speak.
 
-use domain::call::Chooser;
+use domain::call::{Chooser, target};
 use domain::id::GrantId;
+use domain::task::MustNot;
 use domain::{Tier, Trust};
 use policy::acl::{self, WhyNot};
 use policy::tier::{Caller, Verdict};
@@ -311,8 +312,16 @@ fn provenance(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
     }
 }
 
-fn plan(_: &Facts<'_>, _: &ToolSpec) -> Said {
-    yes("the plan forbids nothing")
+/// What did not work in this task is not tried again; nobody's yes makes it work.
+fn plan(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+    let forbids = |must_not: &MustNot| {
+        let target = target(tool.sinks.first().map(String::as_str), &facts.call.args);
+        must_not.forbids(tool.id.as_str(), Some(&target))
+    };
+    match facts.must_not.and_then(forbids) {
+        None => yes("the plan forbids nothing"),
+        Some(why) => deny(why, "another tool, or another target"),
+    }
 }
 
 fn level(facts: &Facts<'_>, tool: &ToolSpec) -> Said {

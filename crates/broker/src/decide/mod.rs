@@ -19,6 +19,7 @@ pub use domain::glob::matches;
 use domain::id::{ApprovalId, GrantId};
 use domain::principal::Principal;
 use domain::source::Text;
+use domain::task::MustNot;
 use domain::{Digest, Tier, Trust};
 use policy::acl::Permissions;
 pub use policy::acl::{Credentials, DataLevel};
@@ -34,7 +35,7 @@ pub use gate::Governed;
 
 /// The number of this code and of what it asks in `policy`. A test (`the_deciding_code_is_what_its_number_says`) fails
 /// when that changes; raise the number if anything can be decided differently.
-pub const RULES: u32 = 4;
+pub const RULES: u32 = 5;
 
 /// Ordered: a later one is stricter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -179,6 +180,8 @@ pub struct Facts<'a> {
     pub fingerprint: Option<Digest>,
     /// A person's yes, if one was brought along.
     pub leave: Option<Leave>,
+    /// What the plan of the moment is not to use.
+    pub must_not: Option<&'a MustNot>,
 }
 
 impl Facts<'_> {

@@ -177,7 +177,8 @@ async fn two_calls_cannot_both_get_the_last_of_a_budget() {
 
     // What the first did not use is there again.
     let authorized = first.authorize(&receipt, crate::world::FAR).unwrap();
-    let finished = world.broker.execute(authorized, &domain::Stop::default()).await.unwrap();
+    let finished =
+        world.broker.execute(authorized, &domain::Stop::default(), &domain::Stop::default()).await.unwrap();
     world.record(&finished).await;
     assert_eq!(world.used().await, [("day:d".to_owned(), "money".to_owned(), 30)]);
 }

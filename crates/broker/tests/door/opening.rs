@@ -49,7 +49,7 @@ async fn an_authorisation_runs_out() {
         let pending = world.enter(call(7, "works", json!({})), &mut started);
         let receipt = world.ledger.commit(started).await.unwrap();
         let authorized = pending.authorize(&receipt, leased_until).unwrap();
-        let done = world.broker.execute(authorized, &Stop::default()).await;
+        let done = world.broker.execute(authorized, &Stop::default(), &Stop::default()).await;
         assert_eq!(done.is_ok(), runs, "{name}");
     }
 }
@@ -60,7 +60,7 @@ async fn nothing_starts_while_the_house_is_halted() {
     let halted = Stop::default();
     halted.now();
     let authorized = world.authorized(call(7, "works", json!({}))).await;
-    let late = world.broker.execute(authorized, &halted).await.unwrap_err();
+    let late = world.broker.execute(authorized, &halted, &Stop::default()).await.unwrap_err();
     assert_eq!(late.call, call(7, "works", json!({})), "the word came between its records and its start");
 
     let mut halt = batch(1);

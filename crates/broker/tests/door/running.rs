@@ -15,14 +15,15 @@ fn failed(failure: Failure) -> Outcome {
 #[tokio::test]
 async fn whatever_a_handler_does_there_is_an_outcome_on_record() {
     let environmental = |message: &str| failed(Failure::environmental(message));
+    let interrupted = |message: &str| failed(Failure::interrupted(message));
     let logical = |message: &str| failed(Failure::logical(message));
     let table = [
         ("works", CallStatus::Finished, Ok(json!({ "echo": {} }))),
         // They write, and may still be at it, or may have done some of it.
-        ("hangs", CallStatus::Unknown, environmental("`hangs` took longer than 200ms")),
-        ("panics", CallStatus::Unknown, environmental("`panics` broke down; this is a bug in it")),
+        ("hangs", CallStatus::Unknown, interrupted("`hangs` took longer than 200ms")),
+        ("panics", CallStatus::Unknown, interrupted("`panics` broke down; this is a bug in it")),
         // It only reads.
-        ("deaf", CallStatus::Failed, environmental("`deaf` took longer than 200ms")),
+        ("deaf", CallStatus::Failed, interrupted("`deaf` took longer than 200ms")),
         // It ends by itself when it is told to.
         ("listens", CallStatus::Failed, environmental("stopped after 3 of 7")),
         (
@@ -46,8 +47,11 @@ async fn whatever_a_handler_does_there_is_an_outcome_on_record() {
         let beside = world.authorized(call(8, "works", json!({ "n": 1 }))).await;
         let authorized = world.authorized(call(7, tool, json!({}))).await;
         let halt = Stop::default();
-        let (ended, other) =
-            tokio::join!(world.broker.execute(authorized, &halt), world.broker.execute(beside, &halt));
+        let never = Stop::default();
+        let (ended, other) = tokio::join!(
+            world.broker.execute(authorized, &halt, &never),
+            world.broker.execute(beside, &halt, &never)
+        );
         let (ended, other) = (ended.unwrap(), other.unwrap());
         assert_eq!((world.record(&ended).await, ended.outcome), (status, outcome), "{tool}");
         let unharmed = (CallStatus::Finished, Ok(json!({ "echo": { "n": 1 } })));
@@ -68,10 +72,12 @@ async fn a_halt_stops_what_runs() {
         let halt = Stop::default();
         // Its turn comes when the call has been started.
         let stopping = async { halt.now() };
-        let (ended, ()) = tokio::join!(world.broker.execute(authorized, &halt), stopping);
+        let never = Stop::default();
+        let (ended, ()) = tokio::join!(world.broker.execute(authorized, &halt, &never), stopping);
         let ended = ended.unwrap();
         let found = (world.record(&ended).await, ended.outcome);
-        assert_eq!(found, (status, failed(Failure::environmental(message))), "{tool}");
+        let how = if tool == "listens" { Failure::environmental } else { Failure::interrupted };
+        assert_eq!(found, (status, failed(how(message))), "{tool}");
     }
 }
 
@@ -83,6 +89,6 @@ async fn a_call_takes_no_more_time_than_its_budget_has() {
         let mut world = World::new();
         world.limits.set(Scope::Task, Unit::Time, limit);
         let (status, outcome) = world.ended(call(7, "hangs", json!({}))).await;
-        assert_eq!((status, outcome), (CallStatus::Unknown, failed(Failure::environmental(message))));
+        assert_eq!((status, outcome), (CallStatus::Unknown, failed(Failure::interrupted(message))));
     }
 }

@@ -217,7 +217,7 @@ impl World {
 
     pub(crate) async fn run(&mut self, call: Call, halt: &Stop) -> Finished {
         let authorized = self.authorized(call).await;
-        self.broker.execute(authorized, halt).await.unwrap()
+        self.broker.execute(authorized, halt, &Stop::default()).await.unwrap()
     }
 
     pub(crate) async fn record(&self, finished: &Finished) -> CallStatus {

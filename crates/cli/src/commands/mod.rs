@@ -7,12 +7,14 @@ mod audit;
 mod authorize;
 mod events;
 mod forget;
+mod ggs;
 mod grants;
 mod house;
 mod keeping;
 mod knocks;
 mod lines;
 mod people;
+mod plan;
 mod policies;
 mod prompt;
 mod run;
@@ -25,7 +27,7 @@ use std::io;
 
 use runtime::{App, Problem};
 
-use crate::args::Command;
+use crate::args::{Command, Ggs};
 use crate::edge::{Seat, Surroundings};
 use crate::show::Screen;
 use attend::Attendance;
@@ -66,15 +68,23 @@ pub(crate) async fn dispatch(
         acl::warn(app, screen).await;
     }
     match command {
-        Command::Run { request, wait } => {
+        Command::Run { request, plan: true, .. } => {
+            plan::plan(app, screen, surroundings, &request.join(" ")).await
+        }
+        Command::Run { request, wait, plan: false } => {
             run::run(app, screen, surroundings, &attendance(wait), &request.join(" ")).await
         }
-        Command::Resume { id, wait } => run::resume(app, screen, &attendance(wait), id.as_deref()).await,
+        Command::Resume { id, answer, wait } => {
+            run::resume(app, screen, &attendance(wait), id.as_deref(), answer.as_deref()).await
+        }
+        Command::Cancel { id } => tasks::cancel(app, screen, &id).await,
+        Command::Replay { id, recording } => tasks::replay(app, screen, &id, recording).await,
         Command::Approvals(command) => approvals::approvals(app, screen, command).await,
         Command::Grants(command) => grants::grants(app, screen, command).await,
         Command::Tools(command) => tools::tools(app, screen, surroundings, seat, command).await,
         Command::Undo { task, dry_run } => undo::undo(app, screen, &task, dry_run).await,
         Command::Authorize => authorize::authorize(screen).await,
+        Command::Ggs(Ggs::Step) => ggs::step(screen).await,
         Command::Acl(command) => acl::acl(app, screen, command).await,
         Command::People(command) => people::people(app, screen, command).await,
         Command::Vpol(command) => vpol::vpol(app, screen, command).await,

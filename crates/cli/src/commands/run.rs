@@ -4,17 +4,24 @@ use std::sync::Arc;
 
 use domain::id::TaskId;
 use domain::task::{Cause, Directive, FinalResult, Status};
-use runtime::app::{Report, Request, SAID_NO, shortcoming};
+use runtime::app::{Report, Request, RoleCost, SAID_NO, shortcoming};
 use runtime::{App, Code, Problem, Surface, Watch};
+use serde_json::json;
 
 use super::Done;
 use super::attend::{Attendance, Whose, attended, left_waiting};
 use crate::edge::Surroundings;
 use crate::edge::tty::Tty;
-use crate::show::{Screen, Tone, problem};
+use crate::show::{Screen, Tone, inline, plural, problem};
 
 /// It is neither done nor failed: a person is needed.
 const WAITING: u8 = 3;
+
+/// Where the work is done: here.
+pub(super) fn workspace(surroundings: &Surroundings) -> Result<std::path::PathBuf, Problem> {
+    let gone = || Problem::new(Code::WORKSPACE, "the current folder is gone").safe("nothing was written");
+    surroundings.folder.clone().ok_or_else(gone)
+}
 
 pub(crate) async fn run(
     app: &App,
@@ -23,11 +30,9 @@ pub(crate) async fn run(
     attendance: &Attendance,
     text: &str,
 ) -> Done {
-    let gone = || Problem::new(Code::WORKSPACE, "the current folder is gone").safe("nothing was written");
-    let workspace = surroundings.folder.clone().ok_or_else(gone)?;
     let request = Request {
         text: text.into(),
-        workspace,
+        workspace: workspace(surroundings)?,
         surface: surface(screen, attendance),
         watch: watch(screen),
         patience: attendance.patience(),
@@ -44,14 +49,20 @@ pub(super) async fn afterwards(app: &App) {
     drop(tokio::time::timeout(AT_MOST, app.tick()).await);
 }
 
-pub(crate) async fn resume(app: &App, screen: &Screen, attendance: &Attendance, id: Option<&str>) -> Done {
+pub(crate) async fn resume(
+    app: &App,
+    screen: &Screen,
+    attendance: &Attendance,
+    id: Option<&str>,
+    answer: Option<&str>,
+) -> Done {
     let task = match begun(app, id).await {
         // Who is at it already asks there; whether they still are is for the work to say.
         Some(task) if driven(app, task).await => Whose::Perhaps(task),
         Some(task) => Whose::Ours(task),
         None => Whose::New,
     };
-    let work = app.resume(id, surface(screen, attendance), watch(screen), attendance.patience());
+    let work = app.resume(id, answer, surface(screen, attendance), watch(screen), attendance.patience());
     let report = attended(app, screen, attendance, task, Box::pin(work)).await?;
     if report.status.is_over()
         && let Some(undone) = app.undone_by(report.task).await?
@@ -86,11 +97,11 @@ async fn driven(app: &App, task: TaskId) -> bool {
 /// With `--json` every step is an event on standard output, once it is durable.
 pub(super) fn watch(screen: &Screen) -> Watch {
     let screen = screen.clone();
-    Arc::new(move |step| {
-        if screen.json {
-            for event in runtime::app::bus_events(step) {
-                drop(screen.json_line(&event)); // nobody listens any more: the work goes on
-            }
+    Arc::new(move |task, step| {
+        let events = if screen.json { runtime::app::bus_events(task, step) } else { Vec::new() };
+        // The answer itself is the surface's line.
+        for event in events.iter().filter(|event| event.get("type") != Some(&json!("core:response"))) {
+            drop(screen.json_line(event)); // nobody listens any more: the work goes on
         }
     })
 }
@@ -123,9 +134,10 @@ impl Surface for Terminal {
 fn response(screen: &Screen, task: TaskId, result: &FinalResult) -> std::io::Result<()> {
     let problem = shortcoming(result, &task.to_string());
     let exit = problem.as_ref().map_or(0, |problem| problem.code.exit());
-    screen.json_line(&serde_json::json!({
+    screen.json_line(&json!({
         "v": 1, "type": "core:response", "task_id": task, "directive": result.directive, "exit": exit,
-        "message": result.text, "verdicts": result.verdicts, "problem": problem,
+        "message": result.text, "verdicts": result.verdicts, "tried": result.tried, "next": result.next,
+        "measured": result.measured, "problem": problem,
     }))?;
     screen.flush()
 }
@@ -147,9 +159,12 @@ fn print(screen: &Screen, result: &FinalResult) -> std::io::Result<()> {
 pub(super) fn closing(app: &App, screen: &Screen, report: &Report) -> Done {
     if report.status == Status::Waiting {
         if screen.json {
-            screen.json_line(&serde_json::json!({
+            screen.json_line(&json!({
                 "v": 1, "type": "core:waiting", "task_id": report.task, "exit": WAITING, "waiting": report.waiting,
+                "question": report.question,
             }))?;
+        } else if report.question.is_some() {
+            report.problem().iter().for_each(|trouble| screen.note(&problem(screen, trouble)));
         } else {
             left_waiting(app, screen, report);
         }
@@ -161,11 +176,19 @@ pub(super) fn closing(app: &App, screen: &Screen, report: &Report) -> Done {
         return Ok(exit); // the stream's last line said it all
     }
     match trouble {
-        Some(trouble) => screen.note(&problem(screen, &told(trouble))),
+        Some(trouble) => {
+            screen.note(&problem(screen, &told(trouble)));
+            afterthoughts(screen, report);
+        }
         None => {
             let checks = report.result.as_ref().map_or(0, |result| result.verdicts.len());
             let mark = screen.note_tinted(screen.mark("✓ done", "done"), Tone::Good);
-            screen.note(&format!("{mark}: all {checks} checks met, {}", seconds(report.elapsed)));
+            let how = match checks {
+                0 => "answered directly".to_owned(),
+                checks => format!("all {checks} checks met"),
+            };
+            screen.note(&format!("{mark}: {how}, {}", seconds(report.elapsed)));
+            cost(screen, report);
             let undo = match report.can_undo {
                 0 => String::new(),
                 _ => format!("    regent undo {}", report.short),
@@ -175,6 +198,32 @@ pub(super) fn closing(app: &App, screen: &Screen, report: &Report) -> Done {
         }
     }
     Ok(exit)
+}
+
+/// What was tried and what could come next, where it is not done; and what it cost.
+fn afterthoughts(screen: &Screen, report: &Report) {
+    let lists = report.result.as_ref().map(|result| [("tried", &result.tried), ("next", &result.next)]);
+    for (label, lines) in lists.into_iter().flatten() {
+        for (at, line) in lines.iter().enumerate() {
+            screen.note(&format!("  {:<8} {}", if at == 0 { label } else { "" }, inline(line)));
+        }
+    }
+    cost(screen, report);
+}
+
+/// A line for each role that asked a model.
+fn cost(screen: &Screen, report: &Report) {
+    for (at, RoleCost { role, asks, tokens_in, tokens_out, price, .. }) in report.cost.iter().enumerate() {
+        let label = if at == 0 { "cost" } else { "" };
+        let role = role.replace('_', "-");
+        let asks = plural(*asks, "ask", "asks");
+        let money = match price {
+            0 => String::new(),
+            price => format!(", {}.{:06}", price / 1_000_000, price % 1_000_000),
+        };
+        screen
+            .note(&format!("  {label:<8} {role:<14} {asks}, {tokens_in} tokens in, {tokens_out} out{money}"));
+    }
 }
 
 /// What an agent is told after a no is not for whoever said it.

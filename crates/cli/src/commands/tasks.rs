@@ -1,7 +1,8 @@
 //! `tasks` and `why`.
 
+use domain::gradient::PlanDirective;
 use domain::task::Status;
-use runtime::app::{TaskLine, TaskView};
+use runtime::app::{RoleCost, TaskLine, TaskView};
 use runtime::{Again, App, Code, Difference, Line, Problem, Rechecked};
 
 use super::Done;
@@ -111,6 +112,71 @@ async fn found(app: &App, screen: &Screen, line: &Line) -> Result<String, Proble
     Ok(format!("  {thing:<LEFT$} {}", screen.tinted(&text, tone)))
 }
 
+pub(crate) async fn cancel(app: &App, screen: &Screen, id: &str) -> Done {
+    let report = Box::pin(app.cancel(id)).await?;
+    if screen.json {
+        screen.json_line(&report)?;
+        return Ok(0);
+    }
+    let there = report.result.as_ref().is_some_and(|result| !result.text.is_empty());
+    screen.line(&format!(
+        "{} cancelled{}",
+        report.short,
+        if there { "; a part of the result is there" } else { "" }
+    ))?;
+    let undo = if report.can_undo > 0 { format!("    regent undo {}", report.short) } else { String::new() };
+    let commands = format!("regent tasks show {}{undo}", report.short);
+    screen.note(&format!("  {}", screen.note_tinted(&commands, Tone::Command)));
+    Ok(0)
+}
+
+pub(crate) async fn replay(app: &App, screen: &Screen, id: &str, recording: bool) -> Done {
+    if recording {
+        screen.result(app.recording(id).await?.trim_end())?;
+        screen.flush()?;
+        return Ok(0);
+    }
+    let played = app.replay(id).await?;
+    let exit = if played.identical || played.other_rules.is_some() { 0 } else { Code::REPLAY_DIFFERS.exit() };
+    if screen.json {
+        screen.json_line(&played)?;
+        return Ok(exit);
+    }
+    for step in &played.steps {
+        let said: Vec<&str> = step.messages.iter().map(|message| message.kind.as_str()).collect();
+        let mark = if step.identical { "" } else { "  DIFFERS" };
+        let then = [said.join(", "), step.effects.join(", ")].into_iter().filter(|part| !part.is_empty());
+        let then = then.collect::<Vec<_>>().join(" → ");
+        screen.line(&format!(
+            "{:>5} {:<12} {}{}",
+            step.n,
+            step.input,
+            brief(&then, MOST),
+            screen.tinted(mark, Tone::Bad)
+        ))?;
+    }
+    let steps = plural(played.steps.len() as u64, "step", "steps");
+    match (played.identical, played.other_rules) {
+        (true, _) => screen.line(&screen.tinted(&format!("{steps}, all identical"), Tone::Good))?,
+        (false, Some(rules)) => {
+            let text = format!("{steps}, taken by other rules ({rules}): they differ, and may");
+            screen.line(&screen.tinted(&text, Tone::Attention))?;
+        }
+        (false, None) => {
+            let differ = played.steps.iter().filter(|step| !step.identical).count() as u64;
+            let what = format!(
+                "{} from what was recorded, although the rules are the same",
+                plural(differ, "step differs", "steps differ")
+            );
+            return Err(Problem::new(Code::REPLAY_DIFFERS, what)
+                .safe("nothing was changed; a copy of the data folder is the evidence")
+                .remedy("regent audit verify")
+                .into());
+        }
+    }
+    Ok(exit)
+}
+
 /// Where a finding begins, and how much of what was found is shown.
 const LEFT: usize = 28;
 const MOST: usize = 110;
@@ -157,6 +223,25 @@ fn page(app: &App, screen: &Screen, view: &TaskView) -> String {
             &format!("{:<8} {:<12} {status:<9} {took}", call.short, call.tool),
         );
     }
+    for (i, round) in view.rounds.iter().enumerate() {
+        let PlanDirective { loss, directive, grad_l, rationale, .. } = round;
+        let label = if i == 0 { "rounds" } else { "" };
+        let numbers = format!(
+            "D {:.2}  P {:.2}  Ω {:.2}  L {:.3}  ∇L {grad_l:+.3}",
+            loss.d, loss.p, loss.omega, loss.l
+        );
+        add(label, &format!("{} {numbers}  {directive}", i + 1));
+        add("", &format!("  {}", inline(rationale)));
+    }
+    for (i, cost) in view.cost.iter().enumerate() {
+        let RoleCost { role, asks, tokens_in, tokens_out, .. } = cost;
+        let (role, asks) = (role.replace('_', "-"), plural(*asks, "ask", "asks"));
+        let line = format!("{role:<14} {asks}, {tokens_in} tokens in, {tokens_out} out");
+        add(if i == 0 { "cost" } else { "" }, &line);
+    }
+    if let Some(question) = &view.question {
+        add("asks", &inline(question));
+    }
     if let Some(result) = &view.result {
         for (i, verdict) in result.verdicts.iter().enumerate() {
             let word = if verdict.passed { "met" } else { "not met" };
@@ -167,6 +252,11 @@ fn page(app: &App, screen: &Screen, view: &TaskView) -> String {
         }
         if let Some(reason) = &result.reason {
             add("reason", &inline(reason));
+        }
+        for (label, lines) in [("tried", &result.tried), ("next", &result.next)] {
+            for (i, line) in lines.iter().enumerate() {
+                add(if i == 0 { label } else { "" }, &inline(line));
+            }
         }
         for (i, line) in result.text.lines().enumerate() {
             add(if i == 0 { "result" } else { "" }, &inline(line));

@@ -12,7 +12,7 @@ use crate::show::{Screen, Tone, inline, problem};
 
 pub(crate) async fn undo(app: &App, screen: &Screen, task: &str, dry_run: bool) -> Done {
     let how = if dry_run { Undo::DryRun } else { Undo::ForGood };
-    let undone = app.undo(task, how, Arc::new(|_| {})).await?;
+    let undone = app.undo(task, how, Arc::new(|_, _| {})).await?;
     let exit = told(app, screen, &undone).await?;
     if !dry_run {
         afterwards(app).await;

@@ -26,7 +26,8 @@ fn distance(criteria: usize, unmet: &[Unmet<'_>]) -> f64 {
     let mut weights: Vec<f64> = unmet.iter().map(|unmet| unmet.weight).collect();
     // INVARIANT (order): added in order of size, the sum is the same to the bit, however the outcomes are listed.
     weights.sort_by(f64::total_cmp);
-    let failed: f64 = weights.iter().sum();
+    // From 0 on: the sum of nothing would be −0.
+    let failed = weights.iter().fold(0.0, |sum, weight| sum + weight);
     if all == 0 { 0.0 } else { failed / all as f64 }
 }
 

@@ -10,11 +10,10 @@
 
 mod block;
 mod cascade;
+pub mod filter;
 mod loss;
 mod outcome;
 mod rationale;
-#[cfg(test)]
-mod tests;
 mod unmet;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -168,3 +167,6 @@ pub fn solve(params: &Params, state: &State, round: &Round<'_>) -> Result<(State
     let previous = Some(Previous { l: loss.l, gap, directive });
     Ok((State { rounds: number, previous, worsening, tried }, solution))
 }
+
+#[cfg(test)]
+mod tests;

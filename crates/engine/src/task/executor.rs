@@ -1,23 +1,50 @@
-//! R3 and R4a: attempts at subtasks, the evidence they leave, and the verdict on it.
+//! R3: attempts at subtasks, and the evidence they leave.
 
-use domain::ask::Ask;
-use domain::call::{Call, Evidence, Failure, FailureClass, Outcome};
+use std::collections::BTreeSet;
+
+use domain::ask::{Action, Claim, Correction, Want};
+use domain::call::{Call, Evidence, FailureClass, Outcome, target};
 use domain::criterion::Verdict;
 use domain::limits::ATTEMPT_STEPS;
 use domain::source::{Source, Text};
 use domain::task::Cause;
 
-use super::{Effect, Role, Step, Task, loops};
-use crate::check;
+use super::contract::{Gap, Said};
+use super::{Role, Step, Task, loops};
 
 /// Where one subtask stands.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work {
     pub(super) state: State,
-    pub(super) moves: usize,
+    /// For how many it still waits, and who waits for it.
+    waits: usize,
+    dependents: Vec<u32>,
+    /// From 0.
+    pub(super) attempt: u32,
+    moves: usize,
+    pub(super) correction: Option<Correction>,
+    /// Of this attempt.
     pub(super) evidence: Vec<Evidence>,
+    /// Every call of every attempt.
+    pub(super) calls: Vec<Made>,
+    /// What was claimed to have come out.
     pub(super) output: String,
+    pub(super) claim: Claim,
     pub(super) verdicts: Vec<Verdict>,
+    /// Whether each criterion was met, attempt by attempt.
+    pub(super) trail: Vec<Vec<bool>>,
+    pub(super) gaps: Vec<Gap>,
+    /// Whether the owner has said no to one of its calls.
+    pub(super) refused_by_owner: bool,
+}
+
+/// What is remembered of one call when its attempt is over.
+#[derive(Clone, Debug)]
+pub(super) struct Made {
+    pub(super) tool: String,
+    pub(super) target: String,
+    pub(super) ok: bool,
+    pub(super) line: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,8 +52,11 @@ pub(super) enum State {
     #[default]
     Waiting,
     Running,
-    /// It finished, and the verdicts say how well.
-    Judged,
+    /// Every criterion is met.
+    Matched,
+    /// It came to its end, and not everything is met; why, where that was steered.
+    Unmet(String),
+    /// It did not come to its end.
     Failed(String),
     Refused(String),
     /// Something it needs failed.
@@ -34,75 +64,97 @@ pub(super) enum State {
 }
 
 impl State {
-    pub(super) const fn is_over(&self) -> bool {
+    const fn is_over(&self) -> bool {
         !matches!(self, Self::Waiting | Self::Running)
     }
+}
 
-    const fn is_failure(&self) -> bool {
-        matches!(self, Self::Failed(_) | Self::Refused(_) | Self::Skipped)
+impl Work {
+    pub(super) fn new(waits: usize, dependents: Vec<u32>) -> Self {
+        Self { waits, dependents, ..Self::default() }
+    }
+
+    pub(super) fn next_attempt(&mut self, correction: Correction) {
+        self.attempt += 1;
+        self.moves = 0;
+        self.evidence.clear();
+        self.correction = Some(correction);
     }
 }
 
 impl Task {
-    /// Starts every subtask whose dependencies are met, skips those whose dependencies failed, and hands on
-    /// to the meta-validator when nothing is left.
+    /// Starts every subtask that waits for nothing.
     pub(super) fn dispatch(&mut self, step: &mut Step) {
-        loop {
-            let settled = self.settle(step);
-            if self.work.iter().all(|work| work.state.is_over()) {
-                return self.review(step);
+        let free = (0..).zip(&self.work).filter(|(_, work)| work.waits == 0).map(|(number, _)| number);
+        let free: Vec<u32> = free.collect();
+        free.into_iter().for_each(|number| self.begin_subtask(number, step));
+    }
+
+    fn begin_subtask(&mut self, number: u32, step: &mut Step) {
+        if let Some(work) = self.work.get_mut(number as usize) {
+            work.state = State::Running;
+        }
+        let id = self.subtask_id(number).to_string();
+        step.say(Role::Planner, Role::Executor, &Said::SubTask { id }, Some(number));
+        self.ask_to_act(number, step);
+    }
+
+    /// A subtask is over: those that need it are skipped if it failed, those that only waited for it go on, and when
+    /// nothing is left the meta-validator has its turn. Each edge is looked at once.
+    pub(super) fn settle(&mut self, number: u32, step: &mut Step) {
+        let (mut over, mut free) = (vec![number], BTreeSet::new());
+        while let Some(number) = over.pop() {
+            self.left = self.left.saturating_sub(1);
+            let Some(work) = self.work.get(number as usize) else { continue };
+            let failed = self.is_failure(&work.state);
+            for dependent in work.dependents.clone() {
+                let needs = self.needs(dependent, number);
+                let Some(work) = self.work.get_mut(dependent as usize) else { continue };
+                work.waits = work.waits.saturating_sub(1);
+                if work.state.is_over() {
+                    continue;
+                }
+                if failed && needs {
+                    work.state = State::Skipped;
+                    over.push(dependent);
+                } else if work.waits == 0 {
+                    free.insert(dependent);
+                }
             }
-            // Skipping one may settle others that were looked at before it.
-            if settled == 0 {
-                return;
-            }
+        }
+        free.into_iter().for_each(|number| self.begin_subtask(number, step));
+        if self.left == 0 {
+            self.review(step);
         }
     }
 
-    /// One look at every subtask that waits; how many do not wait any more.
-    fn settle(&mut self, step: &mut Step) -> usize {
-        let mut settled = 0;
-        for number in 0..u32::try_from(self.work.len()).unwrap_or(u32::MAX) {
-            if self.state(number) != Some(&State::Waiting) {
-                continue;
-            }
-            let Some(next) = self.next(number) else { continue };
-            let starts = next == State::Running;
-            self.set(number, next);
-            if starts {
-                step.say(Role::Planner, Role::Executor, "SubTask", Some(number));
-                self.ask_to_act(number, step);
-            }
-            settled += 1;
-        }
-        settled
+    fn needs(&self, number: u32, on: u32) -> bool {
+        let node = self.plan.as_ref().and_then(|plan| plan.subtasks.get(number as usize));
+        node.is_some_and(|node| node.depends_on.contains(&on))
     }
 
-    /// What becomes of a subtask that waits; nothing if it goes on waiting.
-    fn next(&self, number: u32) -> Option<State> {
-        let node = self.plan.as_ref().and_then(|plan| plan.subtasks.get(number as usize))?;
-        let states = |of: &'_ [u32]| of.iter().filter_map(|on| self.state(*on)).collect::<Vec<_>>();
-        let (needed, before) = (states(&node.depends_on), states(&node.after));
-        if needed.iter().any(|state| state.is_failure()) {
-            return Some(State::Skipped);
+    /// Whether whoever needs a subtask in this state cannot go on. Where nothing is steered, what came to its end is
+    /// good enough to go on with.
+    pub(super) const fn is_failure(&self, state: &State) -> bool {
+        match state {
+            State::Failed(_) | State::Refused(_) | State::Skipped => true,
+            State::Unmet(_) => self.is_steered(),
+            State::Waiting | State::Running | State::Matched => false,
         }
-        let starts =
-            needed.iter().all(|state| **state == State::Judged) && before.iter().all(|state| state.is_over());
-        starts.then_some(State::Running)
     }
 
-    fn ask_to_act(&mut self, number: u32, step: &mut Step) {
+    pub(super) fn ask_to_act(&mut self, number: u32, step: &mut Step) {
         let (Some(spec), Some(plan)) = (self.spec.clone(), &self.plan) else { return };
         let Some(mut subtask) = plan.subtasks.get(number as usize).cloned() else { return };
         subtask.context.extend(subtask.depends_on.iter().filter_map(|on| self.handed_on(*on)));
         let Some(work) = self.work.get_mut(number as usize) else { return };
         work.moves += 1;
-        let evidence = work.evidence.clone();
-        self.start(step, Effect::ask(Ask::Act { spec, number, subtask, evidence }));
+        let (evidence, attempt, correction) = (work.evidence.clone(), work.attempt, work.correction.clone());
+        self.ask(Want::Act { spec, number, subtask, evidence, attempt, correction }, None, step);
     }
 
     /// The output of a dependency, with its source: a tool's result stays a tool's result.
-    fn handed_on(&self, number: u32) -> Option<Text> {
+    pub(super) fn handed_on(&self, number: u32) -> Option<Text> {
         let work = self.work.get(number as usize)?;
         let source = work
             .evidence
@@ -111,14 +163,32 @@ impl Task {
         Some(Text::new(work.output.clone(), source))
     }
 
+    /// The next move of one attempt.
+    pub(super) fn acted(&mut self, subtask: u32, action: Action, step: &mut Step) {
+        match action {
+            Action::Finish { output, status } => {
+                step.say(Role::Executor, Role::Validator, &Said::Plain("ExecutionResult"), Some(subtask));
+                self.finish(subtask, output, status, step);
+            }
+            Action::Call { tool, args, chosen_by } => {
+                let intent = self.intent_of(subtask);
+                let reason = self.reason("call", self.plan_reason, intent, step);
+                let _id = self.call(Some(subtask), tool, args, chosen_by, reason, step);
+            }
+        }
+    }
+
     pub(super) fn observe(&mut self, subtask: u32, call: &Call, outcome: Outcome, step: &mut Step) {
+        let started = self.started.remove(&call.id);
+        let took_ms = started.map(|at| u64::try_from(step.at.since(at).as_millis()).unwrap_or(u64::MAX));
+        let card = self.opening.cards.iter().find(|card| card.id == call.tool);
+        let target = target(card.and_then(|card| card.target.as_deref()), &call.args);
         let Some(work) = self.work.get_mut(subtask as usize) else { return };
-        work.evidence.push(Evidence {
-            call: call.id,
-            tool: call.tool.clone(),
-            args: call.args.clone(),
-            outcome,
-        });
+        let (tool, args) = (call.tool.clone(), call.args.clone());
+        let seen = Evidence { call: call.id, tool, args, outcome, took_ms };
+        let (tool, ok, line) = (call.tool.to_string(), seen.is_ok(), seen.to_string());
+        work.calls.push(Made { tool, target, ok, line });
+        work.evidence.push(seen);
         if let Some(circle) = loops::circle(&work.evidence) {
             return self.abandon(Cause::Loop, circle.to_string(), step);
         }
@@ -130,42 +200,14 @@ impl Task {
         }
     }
 
-    /// The executor says it is done. Its words are a claim; the evidence is judged. A failed last call is
-    /// never scored as matched, whatever is claimed.
-    pub(super) fn finish(&mut self, subtask: u32, output: String, step: &mut Step) {
-        let last = self.work.get(subtask as usize).and_then(|work| work.evidence.last());
-        let state = match last.map(|last| &last.outcome) {
-            Some(Err(Failure { class: FailureClass::Refused, message, instead })) => {
-                State::Refused([std::slice::from_ref(message), instead].concat().join("; "))
-            }
-            Some(Err(failure)) => State::Failed(failure.message.clone()),
-            Some(Ok(_)) | None => State::Judged,
-        };
-        if let Some(work) = self.work.get_mut(subtask as usize) {
-            work.output = output;
-        }
-        self.stop_subtask(subtask, state, step);
+    /// Nobody moves this attempt on: what it was to do is not done, and the world is to blame.
+    pub(super) fn fall_silent(&mut self, subtask: u32, why: String, step: &mut Step) {
+        self.stop_because(subtask, State::Failed(why), Some(FailureClass::Environmental), step);
     }
 
-    pub(super) fn stop_subtask(&mut self, subtask: u32, state: State, step: &mut Step) {
-        let criteria = self.plan.as_ref().and_then(|plan| plan.subtasks.get(subtask as usize));
-        let criteria = criteria.map_or(&[][..], |node| &node.success_criteria);
-        if let Some(work) = self.work.get_mut(subtask as usize) {
-            work.verdicts =
-                criteria.iter().map(|criterion| check::judge(criterion, &work.evidence)).collect();
-            work.state = state;
-        }
-        step.say(Role::Validator, Role::MetaValidator, "SubTaskOutcome", Some(subtask));
-        self.dispatch(step);
-    }
-
-    fn state(&self, number: u32) -> Option<&State> {
-        self.work.get(number as usize).map(|work| &work.state)
-    }
-
-    fn set(&mut self, number: u32, state: State) {
-        if let Some(work) = self.work.get_mut(number as usize) {
-            work.state = state;
+    pub(super) fn said_no(&mut self, subtask: Option<u32>) {
+        if let Some(work) = subtask.and_then(|subtask| self.work.get_mut(subtask as usize)) {
+            work.refused_by_owner = true;
         }
     }
 }

@@ -83,6 +83,7 @@ mod tests {
                         "x" => Err(Failure::environmental("it is away")),
                         result => Ok(json!(result)),
                     },
+                    took_ms: None,
                 }
             })
             .collect()

@@ -1,55 +1,86 @@
-//! R4b: waits for the whole plan and merges what came out.
+//! R4b: waits for the whole plan, merges what came out, and looks at it as one. It accepts or asks for another plan, and
+//! it asks the solver, never the planner.
 
+use domain::ask::{Judgement, Want};
+use domain::call::{Evidence, FailureClass};
 use domain::criterion::Verdict;
-use domain::task::{Cause, Directive, FinalResult};
 
-use super::executor::{State, Work};
-use super::solver::{self, Outcome};
+use super::contract::Said;
+use super::executor::State;
+use super::validator::{fill, open_verdicts};
 use super::{Role, Step, Task};
+use crate::check::{self, Found};
 
 impl Task {
     pub(super) fn review(&mut self, step: &mut Step) {
-        step.say(Role::MetaValidator, Role::Solver, "OutcomeSummary", None);
-        let outcomes: Vec<Outcome> =
-            self.work.iter().enumerate().map(|(i, work)| self.outcome(i, work)).collect();
-        let directive = solver::steer(&outcomes);
-        let troubles: Vec<String> = self.work.iter().filter_map(trouble).collect();
-        let refused = self.work.iter().any(|work| matches!(work.state, State::Refused(_)));
-        let result = FinalResult {
-            directive,
-            cause: (directive == Directive::Abandon).then_some(if refused {
-                Cause::Refused
-            } else {
-                Cause::Failed
-            }),
-            text: self.outputs(),
-            reason: (!troubles.is_empty()).then(|| troubles.join("; ")),
-            verdicts: self.work.iter().flat_map(|work| work.verdicts.clone()).collect(),
-        };
-        self.conclude(result, step);
-    }
-
-    /// What there is of a result.
-    pub(super) fn outputs(&self) -> String {
-        let judged = self.work.iter().filter(|work| work.state == State::Judged);
-        judged.map(|work| work.output.as_str()).collect::<Vec<_>>().join("\n")
-    }
-
-    fn outcome(&self, number: usize, work: &Work) -> Outcome {
-        let failed = work.verdicts.iter().filter(|verdict: &&Verdict| !verdict.passed).count();
-        let planned = self.plan.as_ref().and_then(|plan| plan.subtasks.get(number));
-        let criteria = planned.map_or(0, |node| node.success_criteria.len());
-        match work.state {
-            State::Judged => Outcome { criteria, failed, matched: failed == 0 },
-            State::Skipped => Outcome { criteria, failed: criteria, matched: false },
-            _ => Outcome { criteria: criteria.max(1), failed: failed.max(1), matched: false },
+        let failed = |work: &super::executor::Work| self.is_failure(&work.state);
+        if self.work.iter().any(failed) {
+            return self.ask_for_another_plan(Vec::new(), step);
+        }
+        let criteria = self.plan.as_ref().map_or(&[][..], |plan| &plan.task_criteria);
+        let (claim, evidence) = (self.outputs(), self.all_evidence());
+        let found = Found { evidence: &evidence, claim: &claim };
+        let verdicts: Vec<Verdict> =
+            criteria.iter().map(|criterion| check::judge(criterion, found)).collect();
+        let open: Vec<String> = open_verdicts(criteria)
+            .into_iter()
+            .filter_map(|at| criteria.get(at).map(|criterion| criterion.text.clone()))
+            .collect();
+        match self.spec.clone() {
+            Some(spec) if self.is_steered() && !open.is_empty() => {
+                self.rounds.verdicts = verdicts;
+                self.ask(Want::Judge { spec, of: None, criteria: open, claim, evidence }, None, step);
+            }
+            _ => self.decide_on(verdicts, step),
         }
     }
-}
 
-fn trouble(work: &Work) -> Option<String> {
-    match &work.state {
-        State::Failed(why) | State::Refused(why) => Some(why.clone()),
-        State::Waiting | State::Running | State::Judged | State::Skipped => None,
+    pub(super) fn judged_as_a_whole(&mut self, judgements: &[Judgement], step: &mut Step) {
+        let mut verdicts = std::mem::take(&mut self.rounds.verdicts);
+        let open = self.plan.as_ref().map_or_else(Vec::new, |plan| open_verdicts(&plan.task_criteria));
+        fill(&mut verdicts, &open, judgements, FailureClass::Logical);
+        self.decide_on(verdicts, step);
+    }
+
+    fn decide_on(&mut self, verdicts: Vec<Verdict>, step: &mut Step) {
+        let unmet = self.work.iter().flat_map(|work| &work.verdicts).chain(&verdicts);
+        if unmet.into_iter().any(|verdict| !verdict.passed) {
+            return self.ask_for_another_plan(verdicts, step);
+        }
+        let summary = format!("{} subtasks matched", self.work.len());
+        step.say(Role::MetaValidator, Role::Solver, &Said::OutcomeSummary { summary }, None);
+        self.solve(verdicts, step);
+    }
+
+    fn ask_for_another_plan(&mut self, verdicts: Vec<Verdict>, step: &mut Step) {
+        let failed = (0..).zip(&self.work).filter(|(_, work)| work.state != State::Matched);
+        let failed_outcomes = failed.map(|(number, _)| number).collect();
+        let troubles = self.troubles();
+        let unmet =
+            verdicts.iter().filter(|verdict| !verdict.passed).map(|verdict| verdict.criterion.clone());
+        let gap_summary = troubles.into_iter().chain(unmet).collect::<Vec<_>>().join("; ");
+        step.say(
+            Role::MetaValidator,
+            Role::Solver,
+            &Said::ReplanRequest { failed_outcomes, gap_summary },
+            None,
+        );
+        self.solve(verdicts, step);
+    }
+
+    pub(super) fn troubles(&self) -> Vec<String> {
+        self.work.iter().filter_map(super::executor::Work::trouble).collect()
+    }
+
+    /// What there is of a result: the outputs themselves, in the order of the plan.
+    pub(super) fn outputs(&self) -> String {
+        let came = |state: &State| matches!(state, State::Matched | State::Unmet(_));
+        let there = self.work.iter().filter(|work| came(&work.state));
+        there.map(|work| work.output.as_str()).collect::<Vec<_>>().join("\n")
+    }
+
+    fn all_evidence(&self) -> Vec<Evidence> {
+        let needed = self.plan.as_ref().is_some_and(|plan| !plan.task_criteria.is_empty());
+        self.work.iter().filter(|_| needed).flat_map(|work| work.evidence.clone()).collect()
     }
 }

@@ -1,25 +1,36 @@
-//! The task machine: one total fold over journalled inputs.
+//! The task machine: one total fold over journalled inputs. The roles of the loop are its modules: each answers one kind
+//! of input, and what it wants of another it says in a message of the step.
 
+mod contract;
+mod ending;
 mod executor;
 mod loops;
 mod meta;
+mod pace;
+mod perceiver;
+mod planner;
 mod solver;
 mod step;
+mod validator;
 
 use std::collections::BTreeMap;
 
 use domain::approval::Answer;
-use domain::ask::{Action, Ask, Perception};
+use domain::ask::{Ask, Clarified, Silence, Subject, Unanswered, Want};
 use domain::call::{Call, Chooser, Failure, Outcome, ToolId};
-use domain::id::{ApprovalId, CallId, Id, ReasonId, TaskId};
+use domain::id::{ApprovalId, CallId, Id, ReasonId, SubtaskId, TaskId};
 use domain::source::Text;
-use domain::task::{Cause, Directive, FinalResult, Plan, Status, TaskSpec};
+use domain::task::{Cause, Directive, FinalResult, MustNot, Plan, Status, TaskSpec};
 use domain::{Tags, Time, Trust};
 
-use crate::plan;
 use executor::{State, Work};
-pub use solver::{SUCCESS_DISTANCE, distance};
-pub use step::{Effect, Input, Message, NewReason, Opening, Role, Ruling, Step, Unexpected};
+use pace::Pace;
+use planner::Planning;
+use solver::Rounds;
+use step::Open;
+
+pub use contract::{CONTRACT, Gap, SubTaskOutcome};
+pub use step::{Assessment, Effect, Input, Message, NewReason, Opening, Role, Ruling, Step, Unexpected};
 
 /// The tool that hands the answer back to whoever asked.
 pub const DELIVER: &str = "deliver";
@@ -35,17 +46,26 @@ pub struct Task {
     opening: Opening,
     /// How many inputs have been folded; the next one gets this number.
     steps: u64,
-    opened_at: Time,
+    pace: Pace,
     /// Effects whose answer has not come yet. Whoever takes the task over starts them again.
-    open: Vec<Effect>,
+    open: BTreeMap<Open, Effect>,
     /// Open calls that a person is asked about. They are not started again before there is an answer.
     waiting: BTreeMap<CallId, ApprovalId>,
     /// Open calls that a person has said yes to: what the yes is looked up by when authority is asked again.
     allowed: BTreeMap<CallId, ApprovalId>,
+    /// When authority said yes to a call that runs.
+    started: BTreeMap<CallId, Time>,
+    /// The one question back, while nobody has answered it, and who asked.
+    question: Option<(Role, String)>,
+    clarified: Option<Clarified>,
     spec: Option<TaskSpec>,
+    planning: Planning,
     plan: Option<Plan>,
     work: Vec<Work>,
+    /// How many subtasks are not over.
+    left: usize,
     plan_reason: Option<ReasonId>,
+    rounds: Rounds,
     result: Option<FinalResult>,
     end: Option<End>,
 }
@@ -62,24 +82,29 @@ impl Task {
     /// The first step of every task.
     #[must_use]
     pub fn open(opening: Opening, now: Time) -> (Self, Step) {
-        let ask = Ask::Perceive { request: opening.request.clone(), now };
         let mut task = Self {
             opening,
             steps: 0,
-            opened_at: now,
-            open: Vec::new(),
+            pace: Pace::new(now),
+            open: BTreeMap::new(),
             waiting: BTreeMap::new(),
             allowed: BTreeMap::new(),
+            started: BTreeMap::new(),
+            question: None,
+            clarified: None,
             spec: None,
+            planning: Planning::default(),
             plan: None,
             work: Vec::new(),
+            left: 0,
             plan_reason: None,
+            rounds: Rounds::default(),
             result: None,
             end: None,
         };
         let input = Input::Opened(task.opening.clone());
         let mut step = task.begin(input, now);
-        task.start(&mut step, Effect::ask(ask));
+        task.ask_to_perceive(&mut step);
         (task, step)
     }
 
@@ -103,16 +128,27 @@ impl Task {
     /// If nobody asked for this input. The state is unchanged then.
     pub fn handle(&mut self, input: Input, now: Time) -> Result<Step, Unexpected> {
         self.expects(&input)?;
+        let idle = self.status() == Status::Waiting || input == Input::TakenOver;
+        self.pace.pass(now, idle);
         let mut step = self.begin(input.clone(), now);
-        match input {
-            Input::Opened(_) => {}
-            Input::TakenOver => step.effects = self.unanswered(),
-            Input::Perceived(perception) => self.perceived(perception, &mut step),
-            Input::Planned(plan) => self.planned(plan, &mut step),
-            Input::Acted { subtask, action } => self.acted(subtask, action, &mut step),
-            Input::Ruled { call, ruling } => self.ruled(call, ruling, &mut step),
-            Input::Answered { call, answer } => self.answered(call, answer, &mut step),
-            Input::Returned { call, outcome } => self.returned(call, outcome, &mut step),
+        let asked = input.subject().and_then(|subject| self.close_ask(subject));
+        match (input, asked) {
+            // The task was ended while this was being thought about.
+            (_, Some(_)) if self.result.is_some() => {}
+            (Input::Unanswered { why, .. }, Some(ask)) => self.unanswered(ask, &why, &mut step),
+            (Input::Perceived(perception), _) => self.perceived(perception, &mut step),
+            (Input::Planned(plan), Some(ask)) => self.planned(&ask, plan, &mut step),
+            (Input::NotPlanned(why), _) => self.not_planned(why, &mut step),
+            (Input::Acted { subtask, action }, _) => self.acted(subtask, action, &mut step),
+            (Input::Judged { judgements, .. }, Some(ask)) => self.judged(ask, judgements, &mut step),
+            (Input::Clarified(answer), _) => self.clarify(answer, &mut step),
+            (Input::Recalled(recalled), _) => self.recalled(recalled, &mut step),
+            (Input::Ruled { call, ruling }, _) => self.ruled(call, ruling, &mut step),
+            (Input::Answered { call, answer }, _) => self.answered(call, answer, &mut step),
+            (Input::Returned { call, outcome }, _) => self.returned(call, outcome, &mut step),
+            (Input::TakenOver, _) => step.effects = self.unanswered_effects(),
+            (Input::Cancelled { by }, _) => self.cancelled(&by, &mut step),
+            (Input::Opened(_) | Input::Planned(_) | Input::Judged { .. } | Input::Unanswered { .. }, _) => {}
         }
         Ok(step)
     }
@@ -125,6 +161,7 @@ impl Task {
             at: now,
             rules: crate::RULES,
             input,
+            usage: None,
             messages: Vec::new(),
             reasons: Vec::new(),
             effects: Vec::new(),
@@ -136,94 +173,81 @@ impl Task {
         let expected = match input {
             Input::Opened(_) => false,
             Input::TakenOver => self.end.is_none(),
-            Input::Perceived(_) => self.asked(|ask| matches!(ask, Ask::Perceive { .. })),
-            Input::Planned(_) => self.asked(|ask| matches!(ask, Ask::Plan { .. })),
-            Input::Acted { subtask, .. } => {
-                self.asked(|ask| matches!(ask, Ask::Act { number, .. } if number == subtask))
-            }
+            Input::Cancelled { .. } => self.result.is_none(),
+            Input::Clarified(_) => self.question.is_some(),
+            Input::Recalled(_) => self.open.contains_key(&Open::Recall),
             Input::Ruled { call, .. } | Input::Returned { call, .. } => {
                 self.open_call(*call).is_some() && !self.waiting.contains_key(call)
             }
             Input::Answered { call, .. } => self.waiting.contains_key(call),
+            Input::Perceived(_)
+            | Input::Planned(_)
+            | Input::NotPlanned(_)
+            | Input::Acted { .. }
+            | Input::Judged { .. }
+            | Input::Unanswered { .. } => {
+                input.subject().is_some_and(|subject| self.open.contains_key(&Open::Ask(subject)))
+            }
         };
         if expected { Ok(()) } else { Err(Unexpected::NobodyAsked(input.name())) }
     }
 
-    fn asked(&self, of: impl Fn(&Ask) -> bool) -> bool {
-        self.open.iter().any(|open| matches!(open, Effect::Ask(ask) if of(ask)))
-    }
-
     fn open_call(&self, id: CallId) -> Option<&Call> {
-        self.open.iter().find_map(|open| match open {
-            Effect::Call(call) if call.id == id => Some(call),
-            Effect::Call(_) | Effect::Ask(_) => None,
-        })
+        match self.open.get(&Open::Call(id)) {
+            Some(Effect::Call(call)) => Some(call),
+            Some(Effect::Ask(_) | Effect::Recall(_)) | None => None,
+        }
     }
 
     fn start(&mut self, step: &mut Step, effect: Effect) {
-        self.open.push(effect.clone());
+        self.open.insert(effect.key(), effect.clone());
         step.effects.push(effect);
     }
 
-    fn close_ask(&mut self, of: impl Fn(&Ask) -> bool) {
-        self.open.retain(|open| !matches!(open, Effect::Ask(ask) if of(ask)));
+    fn ask(&mut self, want: Want, repair: Option<String>, step: &mut Step) {
+        let (round, workspace) = (self.rounds.number(), self.opening.workspace.clone());
+        let ask = Ask { want, round, now: step.at, workspace, repair };
+        self.start(step, Effect::Ask(Box::new(ask)));
+    }
+
+    fn close_ask(&mut self, subject: Subject) -> Option<Ask> {
+        match self.open.remove(&Open::Ask(subject)) {
+            Some(Effect::Ask(ask)) => Some(*ask),
+            Some(Effect::Call(_) | Effect::Recall(_)) | None => None,
+        }
     }
 
     /// What is open and does not wait for a person.
-    fn unanswered(&self) -> Vec<Effect> {
+    fn unanswered_effects(&self) -> Vec<Effect> {
         let waits =
             |effect: &&Effect| matches!(effect, Effect::Call(call) if self.waiting.contains_key(&call.id));
-        self.open.iter().filter(|effect| !waits(effect)).cloned().collect()
+        self.open.values().filter(|effect| !waits(effect)).cloned().collect()
     }
 
     fn close_call(&mut self, id: CallId) {
         self.waiting.remove(&id);
         self.allowed.remove(&id);
-        self.open.retain(|open| !matches!(open, Effect::Call(call) if call.id == id));
+        self.open.remove(&Open::Call(id));
     }
 
-    // R1: what does this request need?
-    fn perceived(&mut self, perception: Perception, step: &mut Step) {
-        self.close_ask(|ask| matches!(ask, Ask::Perceive { .. }));
-        match perception {
-            Perception::Beyond { why } => self.abandon(Cause::NeedsModel, why, step),
-            Perception::Task(spec) => {
-                step.say(Role::Perceiver, Role::Planner, "TaskSpec", None);
-                self.spec = Some((*spec).clone());
-                self.start(step, Effect::ask(Ask::Plan { spec: *spec }));
-            }
-        }
+    /// Whether corrections and replans are steered here, or the first failure is the last.
+    const fn is_steered(&self) -> bool {
+        self.opening.steering.is_some()
     }
 
-    // R2: a plan that can be carried out, or none.
-    fn planned(&mut self, plan: Plan, step: &mut Step) {
-        self.close_ask(|ask| matches!(ask, Ask::Plan { .. }));
-        if let Err(bad) = plan::validate(&plan) {
-            return self.abandon(Cause::Unplannable, bad.to_string(), step);
+    /// What cannot be used is asked for once more, with what was wrong; after that each role lives with the silence in its
+    /// own way, and none of them waits for ever.
+    fn unanswered(&mut self, ask: Ask, why: &Unanswered, step: &mut Step) {
+        if why.kind == Silence::Unusable && ask.repair.is_none() {
+            return self.ask(ask.want, Some(why.why.clone()), step);
         }
-        let intent = self.spec.as_ref().map_or_else(String::new, |spec| spec.intent.text.clone());
-        self.plan_reason = Some(self.reason("plan", Some(self.opening.tags.reason), intent, step));
-        self.work = plan.subtasks.iter().map(|_| Work::default()).collect();
-        self.plan = Some(plan);
-        self.dispatch(step);
-    }
-
-    // R3: the next move of one attempt.
-    fn acted(&mut self, subtask: u32, action: Action, step: &mut Step) {
-        self.close_ask(|ask| matches!(ask, Ask::Act { number, .. } if *number == subtask));
-        if self.result.is_some() {
-            return; // the task was ended while this was being thought about
-        }
-        match action {
-            Action::Finish { output } => {
-                step.say(Role::Executor, Role::Validator, "ExecutionResult", Some(subtask));
-                self.finish(subtask, output, step);
-            }
-            Action::Call { tool, args, chosen_by } => {
-                let intent = self.intent_of(subtask);
-                let reason = self.reason("call", self.plan_reason, intent, step);
-                let _id = self.call(Some(subtask), tool, args, chosen_by, reason, step);
-            }
+        let said = format!("the model as {}: {why}", ask.subject().role().replace('_', "-"));
+        match ask.want {
+            Want::Perceive { .. } => self.abandon(Cause::NoAnswer, said, step),
+            Want::Plan { .. } if why.kind == Silence::Unusable => self.unplannable(&said, step),
+            Want::Plan { .. } => self.abandon(Cause::NoAnswer, said, step),
+            Want::Act { number, .. } => self.fall_silent(number, said, step),
+            Want::Judge { of, .. } => self.no_judge(of, &said, step),
         }
     }
 
@@ -246,7 +270,10 @@ impl Task {
 
     fn ruled(&mut self, id: CallId, ruling: Ruling, step: &mut Step) {
         match ruling {
-            Ruling::Execute => return,
+            Ruling::Execute => {
+                self.started.insert(id, step.at);
+                return;
+            }
             // One that is asked about again waits for the new answer; the old one was not for this.
             Ruling::Review { approval } => {
                 self.allowed.remove(&id);
@@ -274,10 +301,10 @@ impl Task {
         let (Some(call), Some(approval)) = (self.open_call(id).cloned(), self.waiting.remove(&id)) else {
             return;
         };
-        if self.result.is_some() {
+        if self.result.is_some() && call.subtask.is_some() {
             return self.close_call(id); // the task was ended while somebody was asked
         }
-        let refused = match answer {
+        let (why, instead) = match answer {
             Answer::Approved => {
                 self.allowed.insert(id, approval);
                 step.effects.push(Effect::Call(call));
@@ -290,8 +317,11 @@ impl Task {
                 self.allowed.insert(new, approval);
                 return;
             }
-            Answer::Rejected { reason } if reason.is_empty() => (SAID_NO.to_owned(), AFTER_NO),
-            Answer::Rejected { reason } => (format!("{SAID_NO}: {reason}"), AFTER_NO),
+            Answer::Rejected { reason } => {
+                self.said_no(call.subtask);
+                let why = if reason.is_empty() { SAID_NO.to_owned() } else { format!("{SAID_NO}: {reason}") };
+                (why, AFTER_NO)
+            }
             Answer::Expired => {
                 ("nobody answered in time; that is neither yes nor no".to_owned(), AFTER_SILENCE)
             }
@@ -300,7 +330,6 @@ impl Task {
         match call.subtask {
             None => self.end = Some(End::Undelivered),
             Some(subtask) => {
-                let (why, instead) = refused;
                 self.observe(subtask, &call, Err(Failure::refused(why, vec![instead.to_owned()])), step);
             }
         }
@@ -312,10 +341,7 @@ impl Task {
         match call.subtask {
             Some(_) if self.result.is_some() => {}
             Some(subtask) => self.observe(subtask, &call, outcome, step),
-            None => {
-                step.say(Role::Solver, Role::User, "FinalResult", None);
-                self.end = Some(if outcome.is_ok() { End::Delivered } else { End::Undelivered });
-            }
+            None => self.delivered(&outcome, step),
         }
     }
 
@@ -333,32 +359,6 @@ impl Task {
         id
     }
 
-    fn abandon(&mut self, cause: Cause, why: String, step: &mut Step) {
-        let result = FinalResult {
-            directive: Directive::Abandon,
-            cause: Some(cause),
-            text: self.outputs(),
-            reason: Some(why),
-            verdicts: Vec::new(),
-        };
-        self.conclude(result, step);
-    }
-
-    /// R7 alone ends a task, and what it says goes back through the same door as any other effect.
-    fn conclude(&mut self, result: FinalResult, step: &mut Step) {
-        let thought = format!("hand the result back: {}", result.directive);
-        let parent = self.plan_reason.or(Some(self.opening.tags.reason));
-        let reason = self.reason("deliver", parent, thought, step);
-        let args = serde_json::json!({ "result": result });
-        self.result = Some(result);
-        match DELIVER.parse() {
-            Ok(tool) => {
-                let _id = self.call(None, tool, args, Chooser::Rule, reason, step);
-            }
-            Err(_not_an_id) => self.end = Some(End::Undelivered),
-        }
-    }
-
     fn intent_of(&self, subtask: u32) -> String {
         let node = self.plan.as_ref().and_then(|plan| plan.subtasks.get(subtask as usize));
         node.map_or_else(String::new, |node| node.intent.text.clone())
@@ -372,7 +372,7 @@ impl Task {
 
     #[must_use]
     pub const fn opened_at(&self) -> Time {
-        self.opened_at
+        self.pace.opened_at()
     }
 
     #[must_use]
@@ -405,6 +405,18 @@ impl Task {
         self.plan.as_ref()
     }
 
+    /// The id of a subtask of the plan: given by the machine, the same whenever the journal is folded.
+    #[must_use]
+    pub fn subtask_id(&self, number: u32) -> SubtaskId {
+        Id::derived(self.opening.task, self.planning.step(), number)
+    }
+
+    /// What the plan and its calls must not use.
+    #[must_use]
+    pub const fn must_not(&self) -> &MustNot {
+        self.planning.must_not()
+    }
+
     #[must_use]
     pub const fn result(&self) -> Option<&FinalResult> {
         self.result.as_ref()
@@ -416,6 +428,12 @@ impl Task {
         &self.waiting
     }
 
+    /// The one question back, while nobody has answered it.
+    #[must_use]
+    pub fn question(&self) -> Option<&str> {
+        self.question.as_ref().map(|(_, question)| question.as_str())
+    }
+
     /// The question that a person has said yes to, for this call.
     #[must_use]
     pub fn allowed(&self, call: CallId) -> Option<ApprovalId> {
@@ -423,15 +441,15 @@ impl Task {
     }
 
     /// What has been started and has not come back.
-    #[must_use]
-    pub fn pending(&self) -> &[Effect] {
-        &self.open
+    pub fn pending(&self) -> impl Iterator<Item = &Effect> {
+        self.open.values()
     }
 
     #[must_use]
     pub fn status(&self) -> Status {
+        let stands = self.open.len() == self.waiting.len();
         match (&self.result, self.end) {
-            (None, None) if !self.open.is_empty() && self.open.len() == self.waiting.len() => Status::Waiting,
+            (None, None) if stands && (self.question.is_some() || !self.open.is_empty()) => Status::Waiting,
             (_, None) => Status::Running,
             (Some(result), Some(End::Delivered)) if result.directive != Directive::Abandon => Status::Done,
             (_, Some(End::Delivered | End::Undelivered)) => Status::Stopped,

@@ -1,15 +1,20 @@
 //! What goes into the machine, what comes out, and what of it is journalled.
 
 use domain::approval::Answer;
-use domain::ask::{Action, Ask, Perception};
-use domain::call::{Call, Outcome};
+use domain::ask::{Action, Ask, Exchange, Judgement, NotPlanned, Perception, Subject, Unanswered, Usage};
+use domain::call::{Call, Outcome, ToolCard};
 use domain::constitution::Rule;
+use domain::gradient::Params;
 use domain::id::{ApprovalId, CallId, ReasonId, TaskId};
 use domain::principal::Principal;
+use domain::recall::{Recall, Recalled};
 use domain::source::Text;
 use domain::task::Plan;
 use domain::{Tags, Time, Trust};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::contract::Said;
 
 /// Everything that is fixed for a task when it is opened, from the admission that let it in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,18 +29,53 @@ pub struct Opening {
     pub request: Text,
     /// Where the work is done: the folder that file tools cannot leave.
     pub workspace: String,
+    /// How corrections and replans are steered. Nothing where whoever answers knows one way only: a reflex, a call by the
+    /// owner's own hand, and every task before there was a loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steering: Option<Params>,
+    /// The tools there are, as far as the machine has to know them. Only a steered task has to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cards: Vec<ToolCard>,
+    /// What was asked for before in the same place, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Exchange>,
+    /// What the guardian made of the request; nothing where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assessment: Option<Assessment>,
+}
+
+/// How risky a request looks. Nobody assesses requests yet; whoever does says it here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Assessment {
+    pub risk: f64,
+    pub action: String,
 }
 
 /// An answer from outside. It is durable before the machine acts on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "an input is taken in one at a time; the opening comes once")]
 pub enum Input {
     Opened(Opening),
     Perceived(Perception),
+    /// What a person said to the one question back.
+    Clarified(Text),
+    Recalled(Recalled),
     Planned(Plan),
+    NotPlanned(NotPlanned),
     Acted {
         subtask: u32,
         action: Action,
+    },
+    /// What a judge says of the criteria that it was asked about: of a subtask, or of the whole.
+    Judged {
+        of: Option<u32>,
+        judgements: Vec<Judgement>,
+    },
+    /// A model gave no reply that could be used.
+    Unanswered {
+        ask: Subject,
+        why: Unanswered,
     },
     /// What authority says about a call that was asked for.
     Ruled {
@@ -53,6 +93,10 @@ pub enum Input {
     },
     /// Another process drives the task from here on.
     TakenOver,
+    /// Somebody says that it is to stop.
+    Cancelled {
+        by: String,
+    },
 }
 
 impl Input {
@@ -61,12 +105,38 @@ impl Input {
         match self {
             Self::Opened(_) => "opened",
             Self::Perceived(_) => "perceived",
+            Self::Clarified(_) => "clarified",
+            Self::Recalled(_) => "recalled",
             Self::Planned(_) => "planned",
+            Self::NotPlanned(_) => "not planned",
             Self::Acted { .. } => "acted",
+            Self::Judged { .. } => "judged",
+            Self::Unanswered { .. } => "unanswered",
             Self::Ruled { .. } => "ruled",
             Self::Answered { .. } => "answered",
             Self::Returned { .. } => "returned",
             Self::TakenOver => "taken over",
+            Self::Cancelled { .. } => "cancelled",
+        }
+    }
+
+    /// The ask that it answers, if it answers one.
+    #[must_use]
+    pub const fn subject(&self) -> Option<Subject> {
+        match self {
+            Self::Perceived(_) => Some(Subject::Perceive),
+            Self::Planned(_) | Self::NotPlanned(_) => Some(Subject::Plan),
+            Self::Acted { subtask, .. } => Some(Subject::Act(*subtask)),
+            Self::Judged { of, .. } => Some(Subject::Judge(*of)),
+            Self::Unanswered { ask, .. } => Some(*ask),
+            Self::Opened(_)
+            | Self::Clarified(_)
+            | Self::Recalled(_)
+            | Self::Ruled { .. }
+            | Self::Answered { .. }
+            | Self::Returned { .. }
+            | Self::TakenOver
+            | Self::Cancelled { .. } => None,
         }
     }
 }
@@ -97,21 +167,34 @@ pub enum Ruling {
     },
 }
 
-/// What the outside world is to do. Models and tools; memory comes later. People are asked where authority wants them.
+/// What the outside world is to do. Models, tools and memory; people are asked where authority wants them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     Ask(Box<Ask>),
     Call(Call),
+    Recall(Recall),
+}
+
+/// What an open effect is known by until its answer comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Open {
+    Recall,
+    Ask(Subject),
+    Call(CallId),
 }
 
 impl Effect {
-    pub(super) fn ask(ask: Ask) -> Self {
-        Self::Ask(Box::new(ask))
+    pub(super) fn key(&self) -> Open {
+        match self {
+            Self::Recall(_) => Open::Recall,
+            Self::Ask(ask) => Open::Ask(ask.subject()),
+            Self::Call(call) => Open::Call(call.id),
+        }
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     User,
@@ -125,17 +208,22 @@ pub enum Role {
     Validator,
     /// R4b
     MetaValidator,
+    /// R5
+    Memory,
     /// R7
     Solver,
 }
 
 /// What one role said to another; the bus is a projection of these.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     pub from: Role,
     pub to: Role,
     pub kind: String,
     pub subtask: Option<u32>,
+    /// As the type behind the kind has it (`contract`); nothing where the step's input says it all.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub body: Value,
 }
 
 /// A reason that this step brought forth.
@@ -158,6 +246,9 @@ pub struct Step {
     #[serde(default)]
     pub rules: u32,
     pub input: Input,
+    /// What the answer of a model has cost. Nothing follows from it here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
     pub messages: Vec<Message>,
     pub reasons: Vec<NewReason>,
     #[serde(skip)]
@@ -165,8 +256,9 @@ pub struct Step {
 }
 
 impl Step {
-    pub(super) fn say(&mut self, from: Role, to: Role, kind: &str, subtask: Option<u32>) {
-        self.messages.push(Message { from, to, kind: kind.into(), subtask });
+    pub(super) fn say(&mut self, from: Role, to: Role, said: &Said<'_>, subtask: Option<u32>) {
+        let (kind, body) = (said.kind().into(), said.body());
+        self.messages.push(Message { from, to, kind, subtask, body });
     }
 }
 

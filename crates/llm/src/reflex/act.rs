@@ -17,7 +17,7 @@ pub(super) fn act(
     subtask: &Subtask,
     evidence: &[Evidence],
 ) -> Action {
-    let finish = |output: String| Action::Finish { output };
+    let finish = |output: String| Action::done(output);
     let request = match request {
         Ok(request) => request,
         Err(why) => return finish(format!("I do not understand this request: {why}.")),

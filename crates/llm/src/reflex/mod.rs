@@ -25,10 +25,10 @@ mod why;
 mod words;
 
 use domain::Text;
-use domain::ask::{Ask, Perception, Reply};
+use domain::ask::{Ask, Perception, Reply, Want};
 use domain::task::{Constraints, Plan, TaskSpec};
 
-use crate::Provider;
+use crate::{Answer, Provider};
 use request::Request;
 use why::Why;
 
@@ -36,17 +36,18 @@ use why::Why;
 pub struct Reflex;
 
 impl Provider for Reflex {
-    fn answer(&self, ask: &Ask) -> Reply {
-        match ask {
-            Ask::Perceive { request, now: _ } => Reply::Perceived(perceive(request)),
-            Ask::Plan { spec } => Reply::Planned(match understand(&spec.raw_input.text) {
+    fn ask(&self, ask: &Ask) -> Answer {
+        Answer::Now(match &ask.want {
+            Want::Perceive { request, .. } => Reply::Perceived(perceive(request)),
+            Want::Plan { spec, .. } => Reply::Planned(match understand(&spec.raw_input.text) {
                 Ok(request) => plan::plan(&request),
-                Err(_beyond) => Plan { subtasks: vec![] }, // was never perceived as a task
+                Err(_beyond) => Plan::of(vec![]), // was never perceived as a task
             }),
-            Ask::Act { spec, number, subtask, evidence } => {
+            Want::Act { spec, number, subtask, evidence, .. } => {
                 Reply::Acted(act::act(understand(&spec.raw_input.text), *number, subtask, evidence))
             }
-        }
+            Want::Judge { criteria, .. } => crate::no_judge(criteria),
+        })
     }
 }
 

@@ -9,14 +9,8 @@ use super::call::tool;
 use super::request::{Files, Job, Request, Show};
 
 pub(super) fn plan(request: &Request) -> Plan {
-    let subtask = |job: &Job| Subtask {
-        intent: Text::model(job.intent()),
-        context: vec![],
-        success_criteria: criteria(job),
-        depends_on: vec![],
-        after: vec![],
-    };
-    Plan { subtasks: request.jobs.iter().map(subtask).collect() }
+    let subtask = |job: &Job| Subtask::new(Text::model(job.intent()), criteria(job));
+    Plan::of(request.jobs.iter().map(subtask).collect())
 }
 
 fn criteria(job: &Job) -> Vec<Criterion> {

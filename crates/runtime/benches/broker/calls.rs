@@ -91,7 +91,8 @@ impl House {
         let pending = self.ask(task, n, &mut batch).await;
         let receipt = self.ledger.commit(batch).await.expect("durable");
         let authorized = pending.authorize(&receipt, Now.now().plus(LEASE)).expect("its receipt");
-        let finished = self.world.broker.execute(authorized, &Stop::default()).await.expect("in time");
+        let finished =
+            self.world.broker.execute(authorized, &Stop::default(), &Stop::default()).await.expect("in time");
         let mut batch = self.batch();
         finished.enter(self.world.context(), &mut batch).expect("a form");
         self.ledger.commit(batch).await.expect("durable");

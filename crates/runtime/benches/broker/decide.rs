@@ -107,6 +107,7 @@ fn layers(world: &World) -> Vec<Duration> {
             grants: &[],
             fingerprint: None,
             leave: None,
+            must_not: None,
         };
         black_box(timed(&mut times, || decide(black_box(&facts))));
     }
@@ -155,6 +156,7 @@ fn facts_of<'a>(
         grants: &[],
         fingerprint: None,
         leave: None,
+        must_not: None,
     }
 }
 

@@ -20,6 +20,12 @@ pub struct Report {
     /// What it waits for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<super::ApprovalView>,
+    /// What it asks back, while nobody has answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// What models were asked, role by role; nothing where none was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cost: Vec<super::RoleCost>,
     /// Whether anything was left to do.
     pub worked: bool,
     /// How many of its calls `regent undo` could take back.
@@ -47,6 +53,11 @@ impl Report {
 
     /// Nothing is wrong, and nothing goes on before somebody has answered.
     fn waits(&self) -> Problem {
+        if let Some(question) = &self.question {
+            return Problem::new(Code::WAITING, format!("{} asks: {question}", self.short))
+                .safe("nothing was done yet")
+                .remedy(format!("regent resume {} \"your answer\"", self.short));
+        }
         let what = match self.waiting.as_slice() {
             [one] => format!("{} waits for your answer: {}", self.short, one.short),
             several => format!("{} waits for your answers: {}", self.short, several.len()),
@@ -82,7 +93,16 @@ pub fn shortcoming(result: &FinalResult, task: &str) -> Option<Problem> {
         (Directive::Abandon, Some(Cause::Loop)) => {
             Problem::new(Code::LOOPED, format!("stopped, it went round in circles: {why}"))
         }
-        (Directive::Abandon, Some(Cause::Failed | Cause::Unplannable) | None) => {
+        (Directive::Abandon, Some(Cause::NoAnswer)) => {
+            Problem::new(Code::NO_ANSWER, why).safe("what was done before is kept")
+        }
+        (Directive::Abandon, Some(Cause::Cancelled)) => {
+            Problem::new(Code::CANCELLED, why).safe("what was done before is kept")
+        }
+        (Directive::Abandon, Some(Cause::Unplannable)) => {
+            Problem::new(Code::STOPPED, format!("unplannable: {why}"))
+        }
+        (Directive::Abandon, Some(Cause::Failed) | None) => {
             Problem::new(Code::STOPPED, format!("stopped: {why}"))
         }
     };

@@ -9,7 +9,7 @@ use domain::task::Status;
 use ledger::Found;
 use ledger::records::{AgentTask, Event, Lease};
 
-use super::run::{Begun, Errand};
+use super::run::{Begun, Errand, Wish};
 use super::undo::{Unshown, is_undo};
 use super::{App, Patience, Report, Request};
 use crate::pipeline::{self, Desk, Ended, Held, Surface, Watch};
@@ -17,17 +17,22 @@ use crate::problem::{Code, Problem};
 
 impl App {
     /// Goes on with a task, or with a request that was written down and never looked at. Without an id: with the
-    /// only one there is.
+    /// only one there is. An answer is for the question that it asks.
     ///
     /// # Errors
     /// If there is nothing to go on with, another process is at it, or the ledger fails.
     pub async fn resume(
         &self,
         id: Option<&str>,
+        answer: Option<&str>,
         surface: Arc<dyn Surface>,
         watch: Watch,
         patience: Patience,
     ) -> Result<Report, Problem> {
+        if let Some(answer) = answer {
+            self.holds_no_secret(answer)?;
+        }
+        let wish = answer.map_or(Wish::GoOn, |answer| Wish::Answer(answer.to_owned()));
         let desk = self.desk().await?;
         let started = desk.now();
         let (event, task) = match id {
@@ -53,7 +58,7 @@ impl App {
                 let (text, workspace) = self.as_asked(&desk, &event).await?;
                 let surface = if is_undo(&event, &text) { Arc::new(Unshown) } else { surface };
                 let request = Request { text, workspace, surface, watch, patience };
-                let errand = Errand { desk: &desk, event: &event, cast, held, request: &request };
+                let errand = Errand { desk: &desk, event: &event, cast, held, request: &request, wish };
                 self.drive(errand, if running { Begun::Yes } else { Begun::No }).await?
             }
         };
@@ -94,10 +99,11 @@ impl App {
     async fn stored(&self, desk: &Desk, task: &AgentTask) -> Result<Ended, Problem> {
         let steps = pipeline::load(&desk.ledger, task.task_id).await?;
         let folded = pipeline::fold(&steps)?;
-        Ok(Ended { status: folded.status(), result: folded.result().cloned(), worked: false })
+        let (status, result) = (folded.status(), folded.result().cloned());
+        Ok(Ended { status, result, question: None, worked: false })
     }
 
-    async fn resumable(&self, id: &str) -> Result<(Event, Option<AgentTask>), Problem> {
+    pub(super) async fn resumable(&self, id: &str) -> Result<(Event, Option<AgentTask>), Problem> {
         let ledger = self.ledger().await?;
         let nothing = |what: String| Problem::new(Code::NOTHING_TO_RESUME, what).remedy("regent tasks list");
         match self.find(id).await? {

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use broker::Registry;
-use domain::Stop;
+use broker::{Reach, Registry, ToolSpec};
+use domain::call::ToolCard;
 use domain::event::{CLI, ContainerKind, Incoming, TERMINAL};
 use domain::id::{Id, kind};
 use domain::limits::REQUEST_BYTES;
 use domain::source::{Source, Text};
 use domain::task::Status;
+use domain::{Stop, Tags};
 use engine::task::Opening;
 use ledger::records::{CallStatus, Event};
-use ledger::{CommitError, Ledger, Refusal};
+use ledger::{Batch, CommitError, Ledger, Refusal};
 use llm::{Direct, Provider};
 use policy::acl::{Effect, Permissions};
 use policy::admit::{Admission, Admitted, MAIN};
@@ -22,8 +23,8 @@ use policy::vpol::Vpol;
 
 use super::{App, Report};
 use crate::pipeline::{
-    self, Authority, Basis, Cast, Claim, Desk, Driver, Ended, Ground, Held, Rights, Setting, Sitting,
-    Surface, Turn, Watch,
+    self, Authority, Basis, Cast, Claim, Desk, Driver, Ended, Ground, Held, Rehearsal, Rights, Setting,
+    Sitting, Surface, Turn, Watch,
 };
 use crate::policies::InForce;
 use crate::problem::{Code, Problem};
@@ -77,6 +78,16 @@ pub(super) struct Errand<'a> {
     pub(super) cast: Cast,
     pub(super) held: Held,
     pub(super) request: &'a Request,
+    pub(super) wish: Wish,
+}
+
+/// What is wanted of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wish {
+    GoOn,
+    /// This is what its question is answered with.
+    Answer(String),
+    Cancel,
 }
 
 impl App {
@@ -96,29 +107,9 @@ impl App {
         content_type: Option<&str>,
     ) -> Result<Report, Problem> {
         let desk = &self.desk().await?;
-        // Before anything is written: what the owner types is kept, and a secret must not be.
-        if let Some(name) = self.parts.host.secrets()?.found_in_text(&request.text) {
-            let what = format!("the value of the secret `{name}` stands in what you wrote");
-            return Err(Problem::new(Code::SECRETS, what)
-                .safe("nothing was written")
-                .remedy("regent explain R4030"));
-        }
+        self.holds_no_secret(&request.text)?;
         let started = desk.now();
-        let source_id: Id<kind::Batch> = desk.dated_id();
-        let incoming = Incoming {
-            adapter: CLI.into(),
-            source_id: source_id.to_string(),
-            platform: Some(TERMINAL.into()),
-            account: None,
-            container_kind: ContainerKind::Dm,
-            container_id: None,
-            sender: "owner".into(),
-            content: request.text.clone(),
-            content_type: content_type.map(Into::into),
-            occurred_at: None,
-            metadata: Some(serde_json::json!({ "workspace": request.workspace.to_string_lossy() })),
-            watermark: None,
-        };
+        let incoming = incoming(desk, request, content_type);
         let ingested = pipeline::ingest(desk, &incoming, || self.cast(desk)).await?;
         let event = &ingested.event;
         let cast = match ingested.new {
@@ -126,8 +117,22 @@ impl App {
             None => self.cast_of(desk, event).await?,
         };
         let held = Held { epoch: pipeline::FIRST_EPOCH, claim: Claim::Ours };
-        let ended = self.drive(Errand { desk, event, cast, held, request }, Begun::No).await?;
+        let errand = Errand { desk, event, cast, held, request, wish: Wish::GoOn };
+        let ended = self.drive(errand, Begun::No).await?;
         self.report(event, ended, desk.now().since(started)).await
+    }
+
+    /// Before anything is written: what the owner types is kept, and a secret must not be.
+    pub(super) fn holds_no_secret(&self, text: &str) -> Result<(), Problem> {
+        match self.parts.host.secrets()?.found_in_text(text) {
+            None => Ok(()),
+            Some(name) => {
+                let what = format!("the value of the secret `{name}` stands in what you wrote");
+                Err(Problem::new(Code::SECRETS, what)
+                    .safe("nothing was written")
+                    .remedy("regent explain R4030"))
+            }
+        }
     }
 
     /// Until the task is over. Where another process spent the last of a budget at the same moment, nothing of the round
@@ -149,6 +154,9 @@ impl App {
                     if lease.is_some_and(|lease| lease.epoch == errand.held.epoch) {
                         errand.held.claim = Claim::Ours;
                     }
+                }
+                Err(problem) if problem.code == Code::DRIVEN_ELSEWHERE => {
+                    return self.cancelled_meanwhile(desk, task).await?.ok_or(problem);
                 }
                 ended => return ended,
             }
@@ -175,7 +183,7 @@ impl App {
 
     /// From an event that is durable to the end of its task.
     async fn begin(&self, errand: Errand<'_>) -> Result<Ended, Problem> {
-        let Errand { desk, event, cast, request, .. } = &errand;
+        let Errand { desk, event, cast, .. } = &errand;
         let policies = self.in_force(desk).await?;
         let mut batch = desk.batch();
         policies.enter(&mut batch);
@@ -192,6 +200,26 @@ impl App {
             }
             return Err(self.not_admitted(event, &admission).await?);
         }
+        let moment = Moment { app: self, errand: &errand, then: admission.permissions.clone() };
+        let mut driver = self.opened(&moment, &admission, tags, batch).await?;
+        if errand.wish == Wish::Cancel {
+            driver.cancel(BY_OWNER)?;
+        }
+        driver.drive().await
+    }
+
+    /// A driver for a new task, with nothing written yet.
+    async fn opened<'a>(
+        &'a self,
+        moment: &'a Moment<'a>,
+        admission: &Admission,
+        tags: Tags,
+        batch: Batch,
+    ) -> Result<Driver<'a>, Problem> {
+        let Errand { desk, event, request, .. } = moment.errand;
+        let vpol = admission.picked.as_ref().map(|picked| picked.vpol.clone());
+        let setting = self.setting(moment, vpol).await?;
+        let steered = setting.basis.provider.knows_another_way();
         let opening = Opening {
             task: pipeline::task_of(event),
             agent: admission.persona.clone(),
@@ -199,13 +227,42 @@ impl App {
             principal: admission.principal.clone(),
             trust: admission.trust,
             tools: admission.tools.clone(),
-            request: Text::new(request.text.clone(), source(&admission)),
+            request: Text::new(request.text.clone(), source(admission)),
             workspace: request.workspace.to_string_lossy().into_owned(),
+            steering: steered.then(|| self.parts.settings.steering()),
+            cards: if steered { cards(&setting.basis.authority.registry) } else { Vec::new() },
+            history: if steered { self.history(desk, &request.workspace).await? } else { Vec::new() },
+            assessment: None,
         };
-        let vpol = admission.picked.as_ref().map(|picked| picked.vpol.clone());
-        let moment = Moment { app: self, errand: &errand, then: admission.permissions };
-        let setting = self.setting(&moment, vpol).await?;
-        Driver::open(setting, opening, batch)?.drive().await
+        Driver::open(setting, opening, batch)
+    }
+
+    /// What would be done, with which tools, and what would be asked. Models may be asked for the plan; nothing is done,
+    /// and nothing is written.
+    ///
+    /// # Errors
+    /// If it would not be let in, or the ledger fails.
+    pub async fn plan(&self, request: &Request) -> Result<Rehearsal, Problem> {
+        check(request)?;
+        self.holds_no_secret(&request.text)?;
+        let desk = &self.desk().await?;
+        let cast = self.cast(desk).await?;
+        let incoming = incoming(desk, request, None);
+        let mut batch = desk.batch();
+        let event = &pipeline::draft(desk, &incoming, &cast, &mut batch).await?;
+        let policies = self.in_force(desk).await?;
+        let admission = pipeline::admission(self.sitting(desk, &policies), event, &cast.sender).await?;
+        let salt = Some(&cast.sender.salt);
+        let tags = pipeline::enter(desk, event, salt, &admission, (Turn::First, None), &mut batch)?;
+        if admission.effect != Effect::Allow {
+            let why: Vec<String> = admission.reasons.iter().map(ToString::to_string).collect();
+            let what = format!("it would not be let in: {}", why.join("; "));
+            return Err(Problem::new(Code::NOT_ADMITTED, what).safe("nothing was done"));
+        }
+        let held = Held { epoch: pipeline::FIRST_EPOCH, claim: Claim::Ours };
+        let errand = Errand { desk, event, cast: cast.clone(), held, request, wish: Wish::GoOn };
+        let moment = Moment { app: self, errand: &errand, then: admission.permissions.clone() };
+        Box::pin(self.opened(&moment, &admission, tags, batch).await?.rehearse()).await
     }
 
     /// From the journal that another process left to the end of the task. Authority is asked again: what the policy
@@ -219,8 +276,21 @@ impl App {
         }
         let steps = pipeline::load(&desk.ledger, pipeline::task_of(event)).await?;
         let mut task = pipeline::fold(&steps)?;
-        if task.status().is_over() {
-            return Ok(Ended { status: task.status(), result: task.result().cloned(), worked: false });
+        let question = task.question().map(str::to_owned);
+        let as_it_is = |question| {
+            let (status, result) = (task.status(), task.result().cloned());
+            Ok(Ended { status, result, question, worked: false })
+        };
+        match (&errand.wish, &question) {
+            _ if task.status().is_over() => return as_it_is(None),
+            (Wish::GoOn, Some(_)) => return as_it_is(question),
+            (Wish::Answer(_), None) => {
+                let what = format!("{} asks nothing", self.short(task.id()).await?);
+                return Err(Problem::new(Code::NOTHING_ASKED, what)
+                    .safe("nothing was done")
+                    .remedy("regent tasks list"));
+            }
+            (Wish::GoOn | Wish::Cancel, _) | (Wish::Answer(_), Some(_)) => {}
         }
         let opening = task.opening();
         let same = opening.request.text == request.text
@@ -236,7 +306,14 @@ impl App {
         let frozen = pipeline::kept(&desk.ledger, task.opening().tags.vpol).await?;
         let setting = self.setting(&moment, frozen).await?;
         task.narrow(setting.basis.trust, &setting.basis.tools);
-        Driver::take_over(setting, task).await?.drive().await
+        let mut driver = match errand.wish {
+            Wish::Cancel => Driver::put_an_end_to(setting, task, BY_OWNER).await?,
+            Wish::GoOn | Wish::Answer(_) => Driver::take_over(setting, task).await?,
+        };
+        if let Wish::Answer(answer) = &errand.wish {
+            driver.clarify(Text::new(answer.clone(), source(&admission)))?;
+        }
+        driver.drive().await
     }
 
     /// How far the chain was let go when it began.
@@ -272,7 +349,7 @@ impl App {
         moment: &'a Moment<'a>,
         frozen: Option<Vpol>,
     ) -> Result<Setting<'a>, Problem> {
-        let Errand { desk, event, cast, held, request } = moment.errand;
+        let Errand { desk, event, cast, held, request, .. } = moment.errand;
         let silent = || Problem::new(Code::INTERNAL, "nobody is there to answer");
         Ok(Setting {
             desk: (*desk).clone(),
@@ -308,7 +385,7 @@ impl App {
     ) -> Result<Authority, Problem> {
         let without = self.parts.house.guarded();
         let Toolbox { registry, .. } = Toolbox::open(ledger, workspace, &without, surface).await?;
-        self.authority_over(registry)
+        self.authority_over(self.parts.host.tools(registry))
     }
 
     pub(super) fn authority_over(&self, registry: Registry) -> Result<Authority, Problem> {
@@ -332,7 +409,7 @@ impl App {
         elapsed: Duration,
     ) -> Result<Report, Problem> {
         let task = pipeline::task_of(event);
-        let Ended { status, result, worked } = ended;
+        let Ended { status, result, question, worked } = ended;
         let waiting = if status == Status::Waiting { self.questions_of(task).await? } else { Vec::new() };
         let calls = if status.is_over() { self.ledger().await?.calls_of(task).await? } else { Vec::new() };
         let changed =
@@ -345,6 +422,8 @@ impl App {
             status,
             result,
             waiting,
+            question,
+            cost: self.cost_of(task).await?,
             worked,
             elapsed,
         })
@@ -376,6 +455,39 @@ impl Ground for Moment<'_> {
         let vpol = picked.map_or_else(Vpol::strictest, |picked| picked.vpol);
         Ok(Basis { provider, authority, trust, tools, rights, vpol })
     }
+}
+
+/// What the owner typed at their terminal, as an event.
+fn incoming(desk: &Desk, request: &Request, content_type: Option<&str>) -> Incoming {
+    let source_id: Id<kind::Batch> = desk.dated_id();
+    Incoming {
+        adapter: CLI.into(),
+        source_id: source_id.to_string(),
+        platform: Some(TERMINAL.into()),
+        account: None,
+        container_kind: ContainerKind::Dm,
+        container_id: None,
+        sender: "owner".into(),
+        content: request.text.clone(),
+        content_type: content_type.map(Into::into),
+        occurred_at: None,
+        metadata: Some(serde_json::json!({ "workspace": request.workspace.to_string_lossy() })),
+        watermark: None,
+    }
+}
+
+/// Who cancels, as the journal says it.
+const BY_OWNER: &str = "the owner";
+
+/// The tools as far as the machine has to know them. Handing the answer over is not one that a plan chooses.
+fn cards(registry: &Registry) -> Vec<ToolCard> {
+    let card = |spec: &ToolSpec| ToolCard {
+        id: spec.id.clone(),
+        class: spec.category.name().into(),
+        tier: spec.tier,
+        target: spec.sinks.first().cloned(),
+    };
+    registry.specs().filter(|spec| spec.reach != Reach::Origin).map(card).collect()
 }
 
 /// The owner's typed words are the owner's; anybody else's carry who they are.

@@ -1,6 +1,7 @@
 //! What ran, what waits.
 
 use domain::event::CLI;
+use domain::gradient::PlanDirective;
 use domain::task::{FinalResult, Status};
 use domain::{Time, id::TaskId};
 use engine::task::Step;
@@ -10,7 +11,8 @@ use llm::{DirectCall, DirectCalls};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::App;
+use super::cost::cost;
+use super::{App, RoleCost};
 use crate::pipeline;
 use crate::problem::{Code, Problem};
 
@@ -55,6 +57,14 @@ pub struct TaskView {
     pub line: TaskLine,
     pub plan: Vec<String>,
     pub calls: Vec<CallLine>,
+    /// Where it was steered: one for each time it was planned again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<PlanDirective>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cost: Vec<RoleCost>,
+    /// What it asks back, while nobody has answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
     pub journal: Vec<StepLine>,
     pub result: Option<FinalResult>,
     /// Whether its journal was erased: then all that is left of it is what it did and when.
@@ -110,8 +120,10 @@ impl App {
                 ledger.steps(task.task_id).await?.into_iter().map(line).collect()
             }
         };
+        let question = folded.as_ref().and_then(|task| task.question().map(str::to_owned));
         let result = folded.and_then(|task| task.result().cloned());
-        Ok(TaskView { line: self.task_line(*task).await?, plan, calls, journal, result, erased })
+        let (rounds, cost, line) = (rounds(&steps), cost(&steps), self.task_line(*task).await?);
+        Ok(TaskView { line, plan, calls, rounds, cost, question, journal, result, erased })
     }
 
     pub(super) async fn task_result(&self, task: &AgentTask) -> Result<Told, Problem> {
@@ -168,6 +180,12 @@ pub(in crate::app) fn said(request: &str) -> String {
         return format!("{tool}{args}");
     }
     serde_json::from_str(request).map_or_else(|_| request.to_owned(), |calls: DirectCalls| calls.intent)
+}
+
+/// What the solver said of each plan that was not the last.
+fn rounds(steps: &[Step]) -> Vec<PlanDirective> {
+    let said = steps.iter().flat_map(|step| &step.messages).filter(|message| message.kind == "PlanDirective");
+    said.filter_map(|message| serde_json::from_value(message.body.clone()).ok()).collect()
 }
 
 /// A journal that was erased is nothing, and no error.

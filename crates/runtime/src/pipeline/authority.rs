@@ -9,6 +9,7 @@ use broker::{Asker, Broker, Looked, Moment, Policies, Registry, Ruled, Validatio
 use domain::Time;
 use domain::call::Call;
 use domain::canonical::NotCanonical;
+use domain::task::MustNot;
 use engine::task::Opening;
 use ledger::records::{Approval, Salt};
 use ledger::{Ledger, StoreError};
@@ -65,6 +66,8 @@ pub(crate) struct Brought<'a> {
     pub(crate) looked: Option<&'a Looked>,
     pub(crate) leave: Option<&'a Approval>,
     pub(crate) grants: &'a [Granted],
+    /// What the plan is not to use.
+    pub(crate) must_not: Option<&'a MustNot>,
 }
 
 impl Authority {
@@ -126,6 +129,7 @@ impl Authority {
                 grants: brought.grants,
                 looked: brought.looked,
                 leave: brought.leave,
+                must_not: brought.must_not,
                 ..Moment::plain(
                     &switches,
                     &self.limits,

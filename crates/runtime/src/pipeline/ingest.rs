@@ -5,7 +5,7 @@ use domain::event::{Direction, Incoming};
 use ledger::records::{Blob, Event, Lease, Origin, Place, Watermark};
 use ledger::table::Record as _;
 use ledger::value::Seq;
-use ledger::{CommitError, Entry, Refusal, StoreError};
+use ledger::{Batch, CommitError, Entry, Refusal, StoreError};
 use serde_json::{Value, json};
 
 use super::admit::task_of;
@@ -69,11 +69,33 @@ where
 }
 
 async fn write(desk: &Desk, incoming: &Incoming, key: &str, cast: &Cast) -> Result<Event, CommitError> {
+    let mut batch = desk.batch();
+    let event = enter(desk, incoming, key, cast, &mut batch).await?;
+    desk.ledger.commit(batch).await?;
+    Ok(event)
+}
+
+/// The event as it would be written, and with it in a batch that nobody has to commit.
+pub(crate) async fn draft(
+    desk: &Desk,
+    incoming: &Incoming,
+    cast: &Cast,
+    batch: &mut Batch,
+) -> Result<Event, Problem> {
+    Ok(enter(desk, incoming, &incoming.key(), cast, batch).await?)
+}
+
+async fn enter(
+    desk: &Desk,
+    incoming: &Incoming,
+    key: &str,
+    cast: &Cast,
+    batch: &mut Batch,
+) -> Result<Event, CommitError> {
     let Cast { sender, agent, driver } = cast;
     let now = desk.now();
-    let mut batch = desk.batch();
-    [Some(sender), agent.as_ref()].into_iter().flatten().for_each(|person| person.enter(&mut batch));
-    let place = place(desk, incoming, &mut batch).await?;
+    [Some(sender), agent.as_ref()].into_iter().flatten().for_each(|person| person.enter(batch));
+    let place = place(desk, incoming, batch).await?;
     let body = Blob::personal(incoming.content.clone().into_bytes(), &sender.salt);
     let metadata = metadata(incoming).as_ref().map(canonical::bytes).transpose();
     let metadata =
@@ -138,7 +160,6 @@ async fn write(desk: &Desk, incoming: &Incoming, key: &str, cast: &Cast) -> Resu
         });
         batch.put(&journal::queued(task, &event));
     }
-    desk.ledger.commit(batch).await?;
     Ok(event)
 }
 
@@ -156,7 +177,7 @@ fn metadata(incoming: &Incoming) -> Option<Value> {
     }
 }
 
-async fn place(desk: &Desk, incoming: &Incoming, batch: &mut ledger::Batch) -> Result<Place, CommitError> {
+async fn place(desk: &Desk, incoming: &Incoming, batch: &mut Batch) -> Result<Place, CommitError> {
     let place = Place {
         id: desk.id(),
         platform: incoming.platform().into(),

@@ -26,8 +26,9 @@ pub(crate) use admit::{Sitting, Turn, admission, enter, facts, facts_of_nobody, 
 pub(crate) use authority::{Authority, Rights};
 pub(crate) use deliver::Deliver;
 pub(crate) use drive::{Basis, Claim, Driver, Ended, FIRST_EPOCH, Ground, Held, Setting, question, ruling};
+pub use drive::{Foreseen, Planned, Rehearsal};
 pub(crate) use driving::{Driven, Driving};
-pub(crate) use ingest::{Cast, ingest};
+pub(crate) use ingest::{Cast, draft, ingest};
 pub(crate) use journal::{fold, load, never_begun, projection, queued, step_of};
 pub(crate) use ledger::chain::Trail;
 pub use linking::Surety;

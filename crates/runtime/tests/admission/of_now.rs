@@ -29,7 +29,7 @@ fn tidies() -> Arc<Scripted> {
     Arc::new(Scripted::new(|seen| match seen.len() {
         0 => call("write_file", json!({ "path": "new.txt", "content": "new" })),
         1 => call("delete_file", json!({ "path": "old.txt" })),
-        _ => Action::Finish { output: "done".into() },
+        _ => Action::done("done"),
     }))
 }
 

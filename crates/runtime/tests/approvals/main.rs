@@ -66,7 +66,7 @@ fn deletes(path: &str) -> Arc<Scripted> {
     let args = json!({ "path": path });
     Arc::new(Scripted::new(move |seen| match seen.last() {
         None => call("delete_file", args.clone()),
-        Some(last) => Action::Finish { output: format!("{:?}", last.outcome) },
+        Some(last) => Action::done(format!("{:?}", last.outcome)),
     }))
 }
 
@@ -191,7 +191,7 @@ async fn an_expired_question_is_neutral_and_may_be_asked_again() {
             *notes.lock().unwrap() = seen.to_vec();
             match seen.len() {
                 0 | 1 => call("delete_file", json!({ "path": "old.txt" })),
-                _ => Action::Finish { output: "done".into() },
+                _ => Action::done("done"),
             }
         })));
         world.run("delete old.txt").await.unwrap();

@@ -28,7 +28,7 @@ fn tidy(more: &serde_json::Value) -> String {
 fn tidies() -> Arc<Scripted> {
     Arc::new(Scripted::new(|seen| match seen.last() {
         None => call("tidy", json!({ "path": "old.txt" })),
-        Some(_) => Action::Finish { output: "done".into() },
+        Some(_) => Action::done("done"),
     }))
 }
 

@@ -31,6 +31,7 @@ pub(super) enum Errand {
 
 /// What came of it.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one at a time is made, and taken apart at once")]
 pub(super) enum Answer {
     Taken(Result<Result<Receipt, BadLine>, Problem>),
     Ended(Result<Report, Problem>),
@@ -95,7 +96,8 @@ fn app(ground: &Ground<'_>, host: TestHost, ids: Arc<CountingIds>) -> App {
         ids,
         probe,
         zone: jiff::tz::TimeZone::UTC,
-        pace: runtime::Pace::default(),
+        // A seed is a history: what began together is heard together.
+        pace: runtime::Pace { in_step: true, ..runtime::Pace::default() },
         provider: Arc::new(llm::Reflex),
     })
 }
@@ -165,7 +167,7 @@ impl Process {
         let shown: Arc<dyn Surface> = Arc::<Shown>::clone(&ground.shown);
         let workspace = ground.folder.to_owned();
         drop(self.runtime.spawn(async move {
-            let quiet: runtime::Watch = Arc::new(|_| {});
+            let quiet: runtime::Watch = Arc::new(|_, _| {});
             let answer = match errand {
                 Errand::Ingest { line } => Answer::Taken(app.ingest(&line).await),
                 Errand::Run { text } => {
@@ -173,9 +175,9 @@ impl Process {
                         Request { text, workspace, surface: shown, watch: quiet, patience: Patience::Leave };
                     Answer::Ended(Box::pin(app.run(request)).await)
                 }
-                Errand::Resume { id } => {
-                    Answer::Ended(Box::pin(app.resume(id.as_deref(), shown, quiet, Patience::Leave)).await)
-                }
+                Errand::Resume { id } => Answer::Ended(
+                    Box::pin(app.resume(id.as_deref(), None, shown, quiet, Patience::Leave)).await,
+                ),
                 Errand::Verify => Answer::Verified(
                     app.audit_verify(&runtime::app::Check::default()).await.map(|report| report.is_sound()),
                 ),

@@ -8,6 +8,7 @@ use domain::call::{Call, Chooser};
 use domain::id::{CallId, EntityId, GrantId, OriginId, ReasonId, TaskId, VpolId};
 use domain::principal::Principal;
 use domain::source::{Source, Text};
+use domain::task::MustNot;
 use domain::{Digest, Tags, Tier, Trust};
 use policy::acl::permissions::Said;
 use policy::acl::{Credentials, Permissions};
@@ -46,6 +47,7 @@ struct World {
     grants: Vec<Granted>,
     fingerprint: Option<Digest>,
     leave: Option<Leave>,
+    must_not: MustNot,
 }
 
 /// All that anybody can be allowed.
@@ -107,6 +109,7 @@ impl World {
             grants: Vec::new(),
             fingerprint: None,
             leave: None,
+            must_not: MustNot::default(),
         }
     }
 
@@ -140,6 +143,7 @@ impl World {
             grants: &self.grants,
             fingerprint: self.fingerprint,
             leave: self.leave,
+            must_not: Some(&self.must_not),
         }
     }
 

@@ -195,7 +195,13 @@ fn governed(dice: &mut Dice<'_>) -> Calls {
     ])
 }
 
-const TIGHTENINGS: [(&str, Tighten); 42] = [
+const TIGHTENINGS: [(&str, Tighten); 44] = [
+    ("the plan forbids a tool", |w, dice| {
+        w.must_not.tools.insert(dice.pick(&["find_files".to_owned(), "x".to_owned()]));
+    }),
+    ("the plan forbids a target", |w, dice| {
+        w.must_not.targets.insert(dice.pick(&["docs".to_owned(), "x".to_owned()]));
+    }),
     ("the switch is turned off", |w, dice| {
         w.switch = if w.switch == Switch::On { dice.pick(&SWITCHES) } else { w.switch }
     }),

@@ -59,6 +59,24 @@ fn whether_it_is_there_and_may_be_used() {
             "find_files is registered as disabled",
         ),
         (
+            |w| w.must_not.tools = ["find_files".into()].into(),
+            Deny,
+            Layer::Plan,
+            "find_files did not work here, and the plan is not to use it again",
+        ),
+        (
+            |w| w.must_not.targets = ["docs".into()].into(),
+            Deny,
+            Layer::Plan,
+            "`docs` did not work here, and the plan is not to use it again",
+        ),
+        (
+            |w| w.must_not.avoided = [domain::recall::Tag::tool("find_files", "docs")].into(),
+            Deny,
+            Layer::Plan,
+            "find_files on `docs` has gone wrong before",
+        ),
+        (
             |w| w.form = Err("`under` is missing".into()),
             Deny,
             Layer::Schema,

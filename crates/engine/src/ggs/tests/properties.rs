@@ -81,7 +81,8 @@ impl Dice {
 
 fn check(solution: &Solution) {
     let Solution { loss, grad_l, grad_gap, directive, .. } = solution;
-    assert!([loss.d, loss.p, loss.omega].iter().all(|part| (0.0..=1.0).contains(part)), "{solution:?}");
+    let within = |part: &f64| part.is_sign_positive() && *part <= 1.0;
+    assert!([loss.d, loss.p, loss.omega].iter().all(within), "{solution:?}");
     assert!([loss.l, *grad_l, *grad_gap].iter().all(|number| number.is_finite()), "{solution:?}");
     assert!(solution.round > 1 || (*grad_l == 0.0 && *grad_gap == 0.0), "{solution:?}");
     assert!(!solution.law2 || *directive == Macro::Abandon, "{solution:?}");

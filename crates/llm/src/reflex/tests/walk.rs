@@ -1,9 +1,8 @@
 //! From the request to the answer, with whole values.
 
-use super::{acted, output, perceived, planned, understood};
-use crate::{Provider as _, Reflex};
+use super::{acted, answered, moved, output, perceived, planned, understood};
 use domain::Text;
-use domain::ask::{Action, Ask, Perception, Reply};
+use domain::ask::{Action, Perception, Reply, Want};
 use domain::call::{Chooser, Failure};
 use domain::criterion::{Check, Criterion};
 use domain::source::Source;
@@ -44,14 +43,8 @@ fn the_reference_request_from_the_first_ask_to_the_answer() {
             Check::AnyOf(vec![equals("/count", json!(0)), named]),
         ),
     ];
-    let subtask = Subtask {
-        intent: Text::model("count the Rust files and name the largest"),
-        context: vec![],
-        success_criteria: criteria,
-        depends_on: vec![],
-        after: vec![],
-    };
-    assert_eq!(planned(&spec), Plan { subtasks: vec![subtask] });
+    let subtask = Subtask::new(Text::model("count the Rust files and name the largest"), criteria);
+    assert_eq!(planned(&spec), Plan::of(vec![subtask]));
 
     let call = Action::Call {
         tool: "find_files".parse().unwrap(),
@@ -215,8 +208,8 @@ fn a_record_of_another_shape_is_no_answer() {
 #[test]
 fn the_source_of_the_request_is_kept() {
     let request = Text::new("count files", Source::System);
-    let ask = Ask::Perceive { request: request.clone(), now: domain::Time::from_micros(0) };
-    let Reply::Perceived(Perception::Task(task)) = Reflex.answer(&ask) else { panic!("not understood") };
+    let want = Want::Perceive { request: request.clone(), history: vec![], clarified: None };
+    let Reply::Perceived(Perception::Task(task)) = answered(want) else { panic!("not understood") };
     assert_eq!(task.raw_input, request);
 }
 
@@ -224,19 +217,9 @@ fn the_source_of_the_request_is_kept() {
 fn a_request_that_was_never_understood_is_neither_planned_nor_acted_on() {
     let spec = spec("count_files", "", None, "delete everything");
     assert!(matches!(perceived("delete everything"), Perception::Beyond { .. }));
-    assert_eq!(planned(&spec), Plan { subtasks: vec![] });
-    let subtask = Subtask {
-        intent: Text::model(""),
-        context: vec![],
-        success_criteria: vec![],
-        depends_on: vec![],
-        after: vec![],
-    };
-    let act = |spec, number| {
-        let (subtask, evidence) = (subtask.clone(), vec![]);
-        Reflex.answer(&Ask::Act { spec, number, subtask, evidence })
-    };
-    let finish = |output: &str| Reply::Acted(Action::Finish { output: output.into() });
+    assert_eq!(planned(&spec), Plan::of(vec![]));
+    let act = |spec, number| moved(spec, number, Subtask::new(Text::model(""), vec![]), vec![]);
+    let finish = |output: &str| Action::done(output);
     assert_eq!(
         act(spec, 0),
         finish("I do not understand this request: the word `delete` is not one I know.")

@@ -1,11 +1,14 @@
 //! Drive: the engine says what happens next, and this makes it happen, durably.
 //!
-//! Each round: answer what needs nobody outside (reflexes, the broker's decisions), commit everything that came of
-//! it in one batch, and only then run the calls that the batch authorised. INVARIANT (durable-first): no effect
-//! becomes visible before the batch that authorised it is durable.
+//! Again and again: answer what needs nobody outside (reflexes, the broker's decisions), commit everything that came of
+//! it in one batch, and only then begin the calls that the batch authorised and the asks that it wants; then wait until
+//! something comes back. INVARIANT (durable-first): no effect becomes visible before the batch that authorised it is
+//! durable.
 
+mod flight;
 mod people;
 mod recover;
+mod rehearse;
 mod validation;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -15,11 +18,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use broker::budget::{Reservation, Standing};
 use broker::grant::Granted;
-use broker::{Answer, Asked, Asking, Broker, Context, Decision, Finished, Late, Pending, Prepared};
-use domain::ask::{Action, Ask, Reply};
+use broker::{Answer, Asked, Asking, Broker, Context, Decision, Finished, Late, Prepared};
+use domain::ask::{Action, Ask, Reply, Subject, Unanswered, Usage};
 use domain::call::Call;
 use domain::event::Direction;
-use domain::id::{CallId, IdentityId};
+use domain::id::{CallId, IdentityId, TaskId};
+use domain::recall::Recalled;
+use domain::source::Text;
 use domain::task::{FinalResult, Status};
 use domain::{Stop, Time, Trust};
 use engine::task::{DELIVER, Effect, Input, Opening, Ruling, Step, Task};
@@ -27,7 +32,7 @@ use ledger::records::{Blob, Event, Halt, Lease, Salt};
 use ledger::table::Record as _;
 use ledger::value::Seq;
 use ledger::{Batch, CommitError, Entry, Receipt, Refusal};
-use llm::Provider;
+use llm::{Answer as Answered, Heard, Provider};
 use policy::vpol::Vpol;
 use serde_json::json;
 
@@ -37,11 +42,14 @@ use super::{Desk, Driving, Trail, journal};
 use crate::app::Patience;
 use crate::problem::{Code, Problem};
 
+use flight::{Flight, Landed};
 use people::granted;
 pub(crate) use people::question;
+use recover::Again;
+pub use rehearse::{Foreseen, Planned, Rehearsal};
 
 /// Told of every step once it is durable, never before.
-pub type Watch = Arc<dyn Fn(&Step) + Send + Sync>;
+pub type Watch = Arc<dyn Fn(TaskId, &Step) + Send + Sync>;
 
 /// How often a lease is renewed before it would run out.
 const BEATS_PER_LEASE: u32 = 3;
@@ -130,8 +138,7 @@ pub(crate) struct Driver<'a> {
     batch: Batch,
     /// Effects that nobody has looked at yet.
     waiting: VecDeque<Effect>,
-    /// Calls whose records are in the batch.
-    pending: Vec<Pending>,
+    flight: Flight,
     /// Steps that are in the batch and not durable yet.
     unseen: Vec<Step>,
     /// What is used of the budgets, read once per round.
@@ -144,18 +151,13 @@ pub(crate) struct Driver<'a> {
     fresh: Vec<Finished>,
 }
 
-/// What became of the calls of one round.
-struct Ran {
-    finished: Vec<Finished>,
-    /// Whether a call could not start because its authorisation had run out.
-    late: bool,
-}
-
 /// What a driven task came to.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: Status,
     pub(crate) result: Option<FinalResult>,
+    /// What it asks back, while nobody has answered.
+    pub(crate) question: Option<String>,
     /// Whether anything was left to do.
     pub(crate) worked: bool,
 }
@@ -173,6 +175,12 @@ impl<'a> Driver<'a> {
 
     /// A task that another process left behind. Its epoch rises, so whatever the other one still tries is refused.
     pub(crate) async fn take_over(setting: Setting<'a>, task: Task) -> Result<Self, Problem> {
+        let mut driver = Self::taken_from(setting, task).await?;
+        driver.settle_unknown(Again::IfHarmless).await?;
+        Ok(driver)
+    }
+
+    async fn taken_from(setting: Setting<'a>, task: Task) -> Result<Self, Problem> {
         let now = setting.desk.now();
         let mut batch = setting.desk.batch();
         batch.audit(entry(task.opening(), "task.taken_over", now, json!({ "epoch": setting.held.epoch })));
@@ -181,7 +189,14 @@ impl<'a> Driver<'a> {
         let mut driver = Self::new(setting, task, batch, started_at)?;
         driver.trail = Trail::of(steps.iter().map(|step| step.body));
         driver.feed(Input::TakenOver)?;
-        driver.settle_unknown().await?;
+        Ok(driver)
+    }
+
+    /// A task that is put an end to, whoever had it. What was under way there has an unknown fate.
+    pub(crate) async fn put_an_end_to(setting: Setting<'a>, task: Task, by: &str) -> Result<Self, Problem> {
+        let mut driver = Self::taken_from(setting, task).await?;
+        driver.settle_unknown(Again::Never).await?;
+        driver.cancel(by)?;
         Ok(driver)
     }
 
@@ -194,7 +209,7 @@ impl<'a> Driver<'a> {
         };
         // If whoever it belongs to is erased meanwhile, nothing more of theirs is written.
         batch.expect_present::<Salt>("person", &setting.salt.person);
-        let (waiting, pending, unseen) = (VecDeque::new(), Vec::new(), Vec::new());
+        let (waiting, unseen) = (VecDeque::new(), Vec::new());
         let (trail, leased_until, beats) = (Trail::of([]), started_at, 0);
         Ok(Self {
             setting,
@@ -206,7 +221,7 @@ impl<'a> Driver<'a> {
             beats,
             batch,
             waiting,
-            pending,
+            flight: Flight::default(),
             unseen,
             standing: None,
             carried: BTreeMap::new(),
@@ -221,57 +236,116 @@ impl<'a> Driver<'a> {
             if !self.task.waiting().is_empty() {
                 Box::pin(self.hear()).await?;
             }
-            while let Some(effect) = self.waiting.pop_front() {
-                match effect {
-                    // A task that has its result does nothing more but hand it over.
-                    Effect::Ask(_) if self.task.result().is_some() => {}
-                    Effect::Call(call) if call.subtask.is_some() && self.task.result().is_some() => {}
-                    Effect::Ask(ask) => self.answer(&ask)?,
-                    Effect::Call(call) => Box::pin(self.rule(call)).await?,
+            Box::pin(self.work_off()).await?;
+            if self.task.result().is_some() {
+                self.flight.is_enough();
+                if !self.task.waiting().is_empty() {
+                    Box::pin(self.stop_asking()).await?;
                 }
-            }
-            if self.task.result().is_some() && !self.task.waiting().is_empty() {
-                Box::pin(self.stop_asking()).await?;
             }
             self.standing = None;
             let receipt = match self.commit().await {
                 Ok(receipt) => receipt,
                 // What would have been started is not; what calls had come to is kept all the same.
                 Err(problem) if matches!(problem.code, Code::HALTED | Code::BUDGET | Code::OVERTAKEN) => {
+                    let landed = self.land_all().await?;
+                    self.fresh.extend(landed.finished);
                     self.keep_what_came().await?;
                     return Err(problem);
                 }
                 Err(problem) => return Err(problem),
             };
             self.fresh.clear();
-            if self.pending.is_empty() {
-                if self.task.status() == Status::Waiting && Box::pin(self.wait()).await? {
+            self.take_off(&receipt)?;
+            if self.flight.is_empty() && !self.flight.late {
+                let asks_back = self.task.question().is_some();
+                if !asks_back && self.task.status() == Status::Waiting && Box::pin(self.wait()).await? {
                     continue;
                 }
-                return Ok(Ended {
-                    status: self.task.status(),
-                    result: self.task.result().cloned(),
-                    worked: true,
-                });
+                return Ok(self.ended());
             }
-            let Ran { finished, late } = self.run(&receipt).await?;
-            self.fresh.extend(finished.into_iter().filter(|finished| !finished.goes_on()));
-            for finished in std::mem::take(&mut self.fresh) {
-                self.finish(&finished)?;
-                self.fresh.push(finished);
-            }
+            let landed = self.land().await?;
+            self.take_in(landed)?;
             if self.halt.is_asked() || self.setting.stop.is_asked() {
                 // What came of the calls is kept; what would follow waits until somebody lifts the halt.
+                self.halt.now();
+                let landed = self.land_all().await?;
+                self.take_in(landed)?;
                 self.commit().await?;
                 return Err(self.halted().await);
             }
-            if late && self.task.status() == Status::Running {
+            if self.flight.late && self.flight.is_empty() {
                 // This process was stopped for a while. Whatever is open is asked for again, as after a take-over; if
                 // somebody else has taken the task over, the next batch is refused.
-                self.waiting.clear();
-                self.feed(Input::TakenOver)?;
+                self.flight.late = false;
+                if self.task.status() == Status::Running {
+                    self.waiting.clear();
+                    self.feed(Input::TakenOver)?;
+                }
             }
         }
+    }
+
+    fn ended(&self) -> Ended {
+        Ended {
+            status: self.task.status(),
+            result: self.task.result().cloned(),
+            question: self.task.question().map(Into::into),
+            worked: true,
+        }
+    }
+
+    /// What the machine wants, as far as it takes nobody outside: reflexes answer, authority decides. What takes
+    /// somebody is begun when this is durable; what there is no room for waits for its turn.
+    async fn work_off(&mut self) -> Result<(), Problem> {
+        let mut no_room = VecDeque::new();
+        while let Some(effect) = self.waiting.pop_front() {
+            let over = self.task.result().is_some();
+            match effect {
+                // A task that has its result does nothing more but hand it over.
+                Effect::Ask(_) | Effect::Recall(_) if over => {}
+                Effect::Call(call) if call.subtask.is_some() && over => {}
+                // Nobody remembers anything yet.
+                Effect::Recall(_) => self.feed(Input::Recalled(Recalled::default()))?,
+                Effect::Ask(ask) => self.answer(&ask)?,
+                Effect::Call(call) if call.subtask.is_some() && !self.flight.has_room_for_a_call() => {
+                    no_room.push_back(Effect::Call(call));
+                }
+                Effect::Call(call) => Box::pin(self.rule(call)).await?,
+            }
+        }
+        self.waiting = no_room;
+        Ok(())
+    }
+
+    /// What came back is fed to the machine.
+    fn take_in(&mut self, landed: Landed) -> Result<(), Problem> {
+        for Late { call, reserved } in landed.late {
+            self.carried.insert(call.id, reserved);
+            self.flight.late = true;
+        }
+        for finished in landed.finished.into_iter().filter(|finished| !finished.goes_on()) {
+            self.finish(&finished)?;
+            self.fresh.push(finished);
+        }
+        for (subject, heard) in landed.heard {
+            self.heard(subject, heard)?;
+        }
+        Ok(())
+    }
+
+    /// Somebody says that it is to stop, and what is open is not waited for.
+    pub(crate) fn cancel(&mut self, by: &str) -> Result<(), Problem> {
+        if self.task.result().is_none() {
+            self.waiting.clear();
+            self.feed(Input::Cancelled { by: by.to_owned() })?;
+        }
+        Ok(())
+    }
+
+    /// What a person said to the question back.
+    pub(crate) fn clarify(&mut self, answer: Text) -> Result<(), Problem> {
+        self.feed(Input::Clarified(answer))
     }
 
     async fn halted(&self) -> Problem {
@@ -280,21 +354,51 @@ impl<'a> Driver<'a> {
         halted().remedy(format!("regent resume {short}"))
     }
 
-    /// The reflexes answer in place. A model that is asked over a network will be a call like any other.
+    /// Who needs nobody answers in place; whoever does is asked once this is durable.
     fn answer(&mut self, ask: &Ask) -> Result<(), Problem> {
-        let mut reply = self.setting.basis.provider.answer(ask);
-        // Whoever chose it: the value of a secret is in no journal.
-        if let Reply::Acted(Action::Call { args, .. }) = &mut reply {
-            self.setting.basis.authority.secrets.hide(args);
-        }
-        self.feed(match (ask, reply) {
-            (_, Reply::Perceived(perception)) => Input::Perceived(perception),
-            (_, Reply::Planned(plan)) => Input::Planned(plan),
-            (Ask::Act { number, .. }, Reply::Acted(action)) => Input::Acted { subtask: *number, action },
-            (_, Reply::Acted(_)) => {
-                return Err(Problem::new(Code::INTERNAL, "the provider answered another question"));
+        match self.setting.basis.provider.ask(ask) {
+            Answered::Now(reply) => self.replied(ask.subject(), Ok(reply), None),
+            Answered::Later(later) => {
+                self.flight.ask(ask.subject(), later);
+                Ok(())
             }
-        })
+        }
+    }
+
+    /// A model has answered, or not. If the task was ended meanwhile, nobody asks any more.
+    fn heard(&mut self, subject: Subject, heard: Heard) -> Result<(), Problem> {
+        if self.task.result().is_some() {
+            return Ok(());
+        }
+        self.replied(subject, heard.reply, Some(heard.usage))
+    }
+
+    fn replied(
+        &mut self,
+        subject: Subject,
+        reply: Result<Reply, Unanswered>,
+        usage: Option<Usage>,
+    ) -> Result<(), Problem> {
+        let input = match (subject, reply) {
+            (Subject::Perceive, Ok(Reply::Perceived(perception))) => Input::Perceived(perception),
+            (Subject::Plan, Ok(Reply::Planned(plan))) => Input::Planned(plan),
+            (Subject::Plan, Ok(Reply::NotPlanned(why))) => Input::NotPlanned(why),
+            (Subject::Act(subtask), Ok(Reply::Acted(mut action))) => {
+                // Whoever chose it: the value of a secret is in no journal.
+                if let Action::Call { args, .. } = &mut action {
+                    self.setting.basis.authority.secrets.hide(args);
+                }
+                Input::Acted { subtask, action }
+            }
+            (Subject::Judge(of), Ok(Reply::Judged(judgements))) => Input::Judged { of, judgements },
+            (ask, Err(why)) => Input::Unanswered { ask, why },
+            (ask, Ok(_)) => {
+                Input::Unanswered { ask, why: Unanswered::unusable("it answers another question") }
+            }
+        };
+        let mut step = self.task.handle(input, self.setting.desk.now()).map_err(Problem::internal)?;
+        step.usage = usage;
+        self.journal(step)
     }
 
     /// Asks the broker, and enters what it says.
@@ -318,7 +422,9 @@ impl<'a> Driver<'a> {
         let ask = |call: Call, grants: &[Granted]| {
             let (accounts, standing) = (&accounts, &standing);
             let (looked, leave) = (looked.as_ref(), leave.as_ref());
-            let brought = Brought { rights, accounts, standing, validation, looked, leave, grants };
+            // What the plan must not use is not held against handing the answer over.
+            let must_not = call.subtask.map(|_| self.task.must_not()).filter(|must_not| !must_not.is_empty());
+            let brought = Brought { rights, accounts, standing, validation, looked, leave, grants, must_not };
             let ruled = authority.ask(&self.broker, call, opening, salt, brought);
             ruled.map_err(Problem::internal)
         };
@@ -348,7 +454,7 @@ impl<'a> Driver<'a> {
         };
         let ruling = match Prepared::new(ruled, context, now) {
             Ok(prepared) => {
-                self.pending.push(prepared.enter(before.as_ref(), &mut standing, &mut self.batch));
+                self.flight.pending.push(prepared.enter(before.as_ref(), &mut standing, &mut self.batch));
                 Ruling::Execute
             }
             Err(refused) => {
@@ -359,51 +465,6 @@ impl<'a> Driver<'a> {
         };
         self.standing = Some(standing);
         self.feed(Input::Ruled { call: id, ruling })
-    }
-
-    /// Runs what the receipt covers, says now and then that this driver is still there, and looks whether everything is
-    /// to stop.
-    async fn run(&mut self, receipt: &Receipt) -> Result<Ran, Problem> {
-        let mut running = tokio::task::JoinSet::new();
-        for pending in self.pending.drain(..) {
-            let authorized = pending.authorize(receipt, self.leased_until).map_err(Problem::internal)?;
-            let (broker, halt) = (self.broker.clone(), self.halt.clone());
-            running.spawn(async move { broker.execute(authorized, &halt).await });
-        }
-        let (mut finished, mut late) = (Vec::new(), false);
-        let mut silent = Duration::ZERO;
-        loop {
-            let beat = self.setting.desk.pace.lease / BEATS_PER_LEASE;
-            let pause = beat.min(HALT_LOOK);
-            match tokio::time::timeout(pause, running.join_next()).await {
-                Ok(None) => break,
-                Ok(Some(Ok(Ok(done)))) => finished.push(done),
-                Ok(Some(Ok(Err(not_started)))) => {
-                    let Late { call, reserved } = *not_started;
-                    self.carried.insert(call.id, reserved);
-                    late = true;
-                }
-                Ok(Some(Err(broken))) => return Err(Problem::internal(broken)),
-                // If the ledger is away for a moment, the calls go on; the batch of what they came to decides.
-                Err(_elapsed) => {
-                    silent += pause;
-                    if silent >= beat {
-                        silent = Duration::ZERO;
-                        match self.beat().await {
-                            Err(problem) if problem.code == Code::DRIVEN_ELSEWHERE => return Err(problem),
-                            Ok(()) | Err(_) => {}
-                        }
-                    }
-                    let halted = self.setting.desk.ledger.halted().await;
-                    if self.setting.stop.is_asked() || matches!(halted, Ok(Some(_))) {
-                        self.halt.now();
-                    }
-                }
-            }
-        }
-        // In the order of their ids, not of their speed: equal runs leave equal journals.
-        finished.sort_by_key(|finished| finished.call.id);
-        Ok(Ran { finished, late })
     }
 
     async fn beat(&mut self) -> Result<(), Problem> {
@@ -501,7 +562,7 @@ impl<'a> Driver<'a> {
         };
         self.leased_until = lease.until;
         for step in self.unseen.drain(..) {
-            (self.setting.watch)(&step);
+            (self.setting.watch)(self.task.id(), &step);
             self.setting.desk.bus.publish(self.task.id(), step);
         }
         Ok(receipt)
@@ -538,6 +599,12 @@ const HALTS: &str = Halt::TABLE.name;
 fn overtaken() -> Problem {
     Problem::new(Code::OVERTAKEN, "what a call relied on was used or withdrawn meanwhile")
         .safe("nothing was started")
+        .remedy("regent tasks list")
+}
+
+fn taken_away() -> Problem {
+    Problem::new(Code::DRIVEN_ELSEWHERE, "another process has taken this task over")
+        .safe("what ran here was stopped")
         .remedy("regent tasks list")
 }
 

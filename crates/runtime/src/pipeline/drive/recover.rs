@@ -9,6 +9,14 @@ use super::super::{Trail, journal};
 use super::Driver;
 use crate::problem::Problem;
 
+/// Whether a call that another process had started is asked for again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Again {
+    IfHarmless,
+    /// Nobody wants what it would come to.
+    Never,
+}
+
 impl Driver<'_> {
     /// The batch was refused for what it would have started. The outcomes in it are written by themselves, from where the
     /// journal stands: a call that has run is never forgotten for the sake of one that may not.
@@ -21,7 +29,7 @@ impl Driver<'_> {
         self.task = journal::fold(&steps)?;
         let rows = self.setting.desk.ledger.steps(self.task.id()).await?;
         self.trail = Trail::of(rows.iter().map(|step| step.body));
-        self.pending.clear();
+        self.flight.forget_plans();
         self.unseen.clear();
         self.waiting.clear();
         for finished in &fresh {
@@ -48,7 +56,7 @@ impl Driver<'_> {
 
     /// Calls that the process before us had started and that must not be run twice: their fate is unknown, and
     /// that is what the task is told. What only reads, or does the same twice, is simply asked for again.
-    pub(super) async fn settle_unknown(&mut self) -> Result<(), Problem> {
+    pub(super) async fn settle_unknown(&mut self, again: Again) -> Result<(), Problem> {
         for effect in std::mem::take(&mut self.waiting) {
             let Effect::Call(call) = &effect else {
                 self.waiting.push_back(effect);
@@ -57,7 +65,7 @@ impl Driver<'_> {
             let row = self.setting.desk.ledger.call(call.id).await?;
             let row = row.filter(|row| row.status == CallStatus::Started);
             let harmless = match &row {
-                Some(row) => self.may_run_again(row).await?,
+                Some(row) => again == Again::IfHarmless && self.may_run_again(row).await?,
                 None => true,
             };
             match row {

@@ -19,7 +19,7 @@ impl Driver<'_> {
 
     pub(super) async fn validation(&self, call: &Call, at: Time) -> Result<Validation<'_>, Problem> {
         let policies = self.policies();
-        let pending: Vec<&ToolCall> = self.pending.iter().map(Pending::row).collect();
+        let pending: Vec<&ToolCall> = self.flight.pending.iter().map(Pending::row).collect();
         let counted = Counted { call: call.id, task: call.task, at, pending: &pending };
         let ledger = &self.setting.desk.ledger;
         let mut found = [0; 2];

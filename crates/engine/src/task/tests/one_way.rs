@@ -1,4 +1,6 @@
-use domain::ask::{Action, Ask, Perception};
+//! A task that knows one way only: never corrected, never replanned. A reflex, or a call by the owner's own hand.
+
+use domain::ask::{Action, Perception, Want};
 use domain::call::{Call, Chooser, Failure, FailureClass, Outcome};
 use domain::criterion::{Check, Criterion};
 use domain::id::{EntityId, OriginId, ReasonId, TaskId, VpolId};
@@ -8,7 +10,7 @@ use domain::task::{Cause, Constraints, Directive, FinalResult, Plan, Status, Sub
 use domain::{Tags, Time, Trust};
 use serde_json::json;
 
-use super::{Effect, Input, Opening, Role, Ruling, Step, Task, Unexpected};
+use crate::task::{Effect, Input, Opening, Role, Ruling, Step, Task, Unexpected};
 
 const NOW: Time = Time::from_micros(0);
 
@@ -26,6 +28,10 @@ fn opening() -> Opening {
         tools: vec!["*".into()],
         request: Text::new("count the files", Source::Owner),
         workspace: "/somewhere".into(),
+        steering: None,
+        cards: Vec::new(),
+        history: Vec::new(),
+        assessment: None,
     }
 }
 
@@ -40,13 +46,7 @@ fn spec() -> TaskSpec {
 
 fn subtask(depends_on: &[u32]) -> Subtask {
     let criterion = Criterion::checked("the number is known", Check::NotEmpty { pointer: "/count".into() });
-    Subtask {
-        intent: Text::model("count"),
-        context: vec![],
-        success_criteria: vec![criterion],
-        depends_on: depends_on.to_vec(),
-        after: Vec::new(),
-    }
+    Subtask { depends_on: depends_on.to_vec(), ..Subtask::new(Text::model("count"), vec![criterion]) }
 }
 
 /// A machine with a journal, driven by hand.
@@ -64,7 +64,7 @@ impl Run {
     fn planned(edges: &[&[u32]]) -> Self {
         let mut run = Self::new();
         run.give(Input::Perceived(Perception::Task(Box::new(spec()))));
-        run.give(Input::Planned(Plan { subtasks: edges.iter().map(|on| subtask(on)).collect() }));
+        run.give(Input::Planned(Plan::of(edges.iter().map(|on| subtask(on)).collect())));
         run
     }
 
@@ -88,7 +88,7 @@ impl Run {
         let call = self.act(subtask);
         self.give(Input::Ruled { call: call.id, ruling: Ruling::Execute });
         self.give(Input::Returned { call: call.id, outcome });
-        self.give(Input::Acted { subtask, action: Action::Finish { output: format!("out {subtask}") } })
+        self.give(Input::Acted { subtask, action: Action::done(format!("out {subtask}")) })
     }
 
     fn delivery(effects: &[Effect]) -> Call {
@@ -110,7 +110,7 @@ impl Run {
 
 fn asked_to_act(effect: &Effect) -> Option<(u32, &Subtask)> {
     let Effect::Ask(ask) = effect else { return None };
-    if let Ask::Act { number, subtask, .. } = &**ask { Some((*number, subtask)) } else { None }
+    if let Want::Act { number, subtask, .. } = &ask.want { Some((*number, subtask)) } else { None }
 }
 
 #[test]
@@ -138,10 +138,12 @@ fn the_roles_speak_in_order() {
         said,
         [
             (Role::Perceiver, Role::Planner, "TaskSpec"),
+            (Role::Planner, Role::MetaValidator, "DispatchManifest"),
             (Role::Planner, Role::Executor, "SubTask"),
             (Role::Executor, Role::Validator, "ExecutionResult"),
             (Role::Validator, Role::MetaValidator, "SubTaskOutcome"),
             (Role::MetaValidator, Role::Solver, "OutcomeSummary"),
+            (Role::Solver, Role::Memory, "Megram"),
             (Role::Solver, Role::User, "FinalResult"),
         ]
     );
@@ -153,7 +155,8 @@ fn folding_the_journal_gives_the_same_task_and_the_same_steps() {
     run.work(0, Ok(json!({ "count": 3 })));
     let inputs: Vec<_> = run.journal.iter().map(|step| (step.input.clone(), step.at)).collect();
     let folded = Task::fold(inputs.clone()).expect("fold");
-    assert_eq!((folded.steps(), folded.pending()), (run.task.steps(), run.task.pending()));
+    assert_eq!(folded.steps(), run.task.steps());
+    assert!(folded.pending().eq(run.task.pending()));
     let (mut task, first) = Task::open(opening(), NOW);
     let again: Vec<Step> = std::iter::once(first)
         .chain(inputs.into_iter().skip(1).map(|(input, at)| task.handle(input, at).unwrap()))
@@ -205,7 +208,7 @@ fn a_claim_over_a_failed_call_is_not_believed() {
 #[test]
 fn a_claim_without_evidence_is_not_believed() {
     let mut run = Run::planned(&[&[]]);
-    run.give(Input::Acted { subtask: 0, action: Action::Finish { output: "42 files, trust me".into() } });
+    run.give(Input::Acted { subtask: 0, action: Action::done("42 files, trust me") });
     assert_eq!(run.result().directive, Directive::Abandon);
 }
 
@@ -228,7 +231,7 @@ fn a_refused_delivery_ends_the_task_stopped_never_done() {
     let effects = run.work(0, Ok(json!({ "count": 1 })));
     let delivery = Run::delivery(&effects);
     run.give(Input::Ruled { call: delivery.id, ruling: Ruling::Refused { why: "no".into() } });
-    assert_eq!(run.task.pending(), []);
+    assert_eq!(run.task.pending().count(), 0);
     assert_eq!(run.task.status(), Status::Stopped);
 }
 
@@ -276,11 +279,11 @@ fn a_denial_is_evidence_and_the_attempt_goes_on() {
         Ruling::Denied { why: "not that".into(), instead: vec!["this".into()], violated: Vec::new() };
     let effects = run.give(Input::Ruled { call: call.id, ruling });
     let [Effect::Ask(ask)] = effects.as_slice() else { panic!("{effects:?}") };
-    let Ask::Act { evidence, .. } = &**ask else { panic!("{ask:?}") };
+    let Want::Act { evidence, .. } = &ask.want else { panic!("{ask:?}") };
     let told = evidence.last().unwrap().outcome.clone();
     assert_eq!(told, Err(Failure::refused("not that", vec!["this".into()])));
     // If it gives up then, authority is what it failed for.
-    run.give(Input::Acted { subtask: 0, action: Action::Finish { output: "no".into() } });
+    run.give(Input::Acted { subtask: 0, action: Action::done("no") });
     assert_eq!(
         (run.result().cause, run.result().reason.as_deref()),
         (Some(Cause::Refused), Some("not that; this"))
@@ -304,16 +307,16 @@ fn an_input_that_nobody_asked_for_changes_nothing() {
     let call = run.act(0);
     let stray = [
         Input::Opened(opening()),
-        Input::Planned(Plan { subtasks: vec![] }),
-        Input::Acted { subtask: 0, action: Action::Finish { output: String::new() } },
-        Input::Acted { subtask: 9, action: Action::Finish { output: String::new() } },
+        Input::Planned(Plan::of(vec![])),
+        Input::Acted { subtask: 0, action: Action::done("") },
+        Input::Acted { subtask: 9, action: Action::done("") },
         Input::Returned { call: domain::id::CallId::from_bits(9), outcome: Ok(json!({})) },
     ];
     for input in stray {
         let name = input.name();
         assert_eq!(run.task.handle(input, NOW), Err(Unexpected::NobodyAsked(name)));
     }
-    assert_eq!(run.task.pending(), [Effect::Call(call)]);
+    assert!(run.task.pending().eq([&Effect::Call(call)]));
 }
 
 #[test]
@@ -332,7 +335,7 @@ fn what_comes_after_waits_until_the_one_before_is_over_whatever_it_came_to() {
     let mut run = Run::new();
     run.give(Input::Perceived(Perception::Task(Box::new(spec()))));
     let after = |numbers: &[u32]| Subtask { after: numbers.to_vec(), ..subtask(&[]) };
-    let effects = run.give(Input::Planned(Plan { subtasks: vec![after(&[]), after(&[0]), after(&[1])] }));
+    let effects = run.give(Input::Planned(Plan::of(vec![after(&[]), after(&[0]), after(&[1])])));
     assert_eq!(Run::acting(&effects), [0]);
     let effects = run.work(0, Err(Failure::environmental("the disk is full")));
     assert_eq!(Run::acting(&effects), [1]);

@@ -1,0 +1,14 @@
+//! Every branch of the steered loop, by scripted inputs.
+
+mod cancelled;
+mod clock;
+mod corrections;
+mod dispatch;
+mod endings;
+mod evidence;
+mod memory;
+mod owner;
+mod planning;
+mod questions;
+mod replans;
+mod silence;

@@ -1,0 +1,172 @@
+//! What a language model is to us, below the types: a text goes in, a text comes out, and it cost something.
+
+use std::fmt;
+use std::pin::Pin;
+
+use domain::ask::{Ask, Subject, Unanswered, Usage, Want};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Whoever turns a prompt into text: a server, a program, a recording.
+pub trait Model: Send + Sync {
+    fn name(&self) -> String;
+
+    /// Nothing leaves the machine before this is polled.
+    fn complete(&self, prompt: Prompt) -> Completing;
+}
+
+pub type Completing = Pin<Box<dyn Future<Output = Result<Completion, Unanswered>> + Send>>;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prompt {
+    pub place: Place,
+    /// What is the same in every ask of this role, so that a provider can keep it.
+    pub system: String,
+    /// What is different in each.
+    pub user: String,
+    /// JSON schema of the reply, for those who can be held to one.
+    pub schema: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    pub text: String,
+    pub usage: Usage,
+}
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    Perceiver,
+    Planner,
+    Executor,
+    Validator,
+    MetaValidator,
+}
+
+impl Role {
+    pub const ALL: [Self; 5] =
+        [Self::Perceiver, Self::Planner, Self::Executor, Self::Validator, Self::MetaValidator];
+
+    #[must_use]
+    pub const fn of(subject: Subject) -> Self {
+        match subject {
+            Subject::Perceive => Self::Perceiver,
+            Subject::Plan => Self::Planner,
+            Subject::Act(_) => Self::Executor,
+            Subject::Judge(Some(_)) => Self::Validator,
+            Subject::Judge(None) => Self::MetaValidator,
+        }
+    }
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Perceiver => "perceiver",
+            Self::Planner => "planner",
+            Self::Executor => "executor",
+            Self::Validator => "validator",
+            Self::MetaValidator => "meta_validator",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Where in a task an ask stands: the same after a kill, in another process and on another day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Place {
+    pub role: Role,
+    pub round: u32,
+    pub subtask: Option<u32>,
+    /// Of an executor, from 0. Of a perceiver or planner, 1 once a question back was answered. A judge is not told.
+    pub attempt: u32,
+    /// Calls whose evidence is there.
+    pub moves: u32,
+    /// Whether it is the second try, after a reply that could not be used.
+    pub repair: bool,
+}
+
+impl Place {
+    #[must_use]
+    pub fn of(ask: &Ask) -> Self {
+        let (subtask, attempt, evidence) = match &ask.want {
+            Want::Perceive { clarified, .. } | Want::Plan { clarified, .. } => {
+                (None, u32::from(clarified.is_some()), 0)
+            }
+            Want::Act { number, attempt, evidence, .. } => (Some(*number), *attempt, evidence.len()),
+            Want::Judge { of, evidence, .. } => (*of, 0, evidence.len()),
+        };
+        Self {
+            role: Role::of(ask.subject()),
+            round: ask.round,
+            subtask,
+            attempt,
+            moves: u32::try_from(evidence).unwrap_or(u32::MAX),
+            repair: ask.repair.is_some(),
+        }
+    }
+}
+
+/// `executor, round 1, subtask 0, attempt 2, 3 moves, repair`.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, round {}", self.role, self.round)?;
+        if let Some(subtask) = self.subtask {
+            write!(f, ", subtask {subtask}")?;
+        }
+        write!(f, ", attempt {}, {} moves", self.attempt, self.moves)?;
+        if self.repair { f.write_str(", repair") } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, Role};
+    use crate::worded::samples;
+    use domain::ask::Subject;
+    use serde_json::json;
+
+    #[test]
+    fn a_role_is_called_what_the_engine_calls_it() {
+        for subject in
+            [Subject::Perceive, Subject::Plan, Subject::Act(1), Subject::Judge(Some(1)), Subject::Judge(None)]
+        {
+            let role = Role::of(subject);
+            assert_eq!((role.name(), json!(role)), (subject.role(), json!(subject.role())));
+        }
+    }
+
+    #[test]
+    fn a_place_is_read_off_the_ask_alone() {
+        let places: Vec<String> = samples::all().iter().map(|(_, ask)| Place::of(ask).to_string()).collect();
+        assert_eq!(
+            places,
+            [
+                "perceiver, round 0, attempt 0, 0 moves",
+                "perceiver, round 0, attempt 1, 0 moves, repair",
+                "planner, round 0, attempt 0, 0 moves",
+                "planner, round 1, attempt 1, 0 moves",
+                "executor, round 0, subtask 1, attempt 0, 0 moves",
+                "executor, round 1, subtask 0, attempt 1, 2 moves, repair",
+                "validator, round 0, subtask 0, attempt 0, 2 moves",
+                "meta_validator, round 1, attempt 0, 2 moves",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_place_is_written_flat() {
+        let (_, ask) = samples::all().remove(5);
+        let written = json!({
+            "role": "executor", "round": 1, "subtask": 0, "attempt": 1, "moves": 2, "repair": true,
+        });
+        assert_eq!(json!(Place::of(&ask)), written);
+        assert_eq!(serde_json::from_value::<Place>(written).expect("a place"), Place::of(&ask));
+    }
+}

@@ -1,0 +1,59 @@
+//! What a task has cost, role by role: a sum over its journal.
+
+use std::collections::BTreeMap;
+
+use domain::ask::Usage;
+use domain::id::TaskId;
+use engine::task::Step;
+use serde::Serialize;
+
+use super::App;
+use crate::pipeline;
+use crate::problem::{Code, Problem};
+
+/// What one role has cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RoleCost {
+    pub role: &'static str,
+    pub asks: u64,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    pub cached: u64,
+    pub latency_ms: u64,
+    /// Millionths of the house's currency.
+    pub price: u64,
+}
+
+/// The order in which roles come to speak.
+const ROLES: [&str; 5] = ["perceiver", "planner", "executor", "validator", "meta_validator"];
+
+pub(super) fn cost(steps: &[Step]) -> Vec<RoleCost> {
+    let mut costs: BTreeMap<usize, RoleCost> = BTreeMap::new();
+    for step in steps {
+        let (Some(usage), Some(subject)) = (&step.usage, step.input.subject()) else { continue };
+        let Some(place) = ROLES.iter().position(|role| *role == subject.role()) else { continue };
+        let cost =
+            costs.entry(place).or_insert_with(|| RoleCost { role: subject.role(), ..RoleCost::default() });
+        let Usage { tokens_in, tokens_out, cached, latency_ms, price, .. } = usage;
+        cost.asks += 1;
+        cost.tokens_in += tokens_in;
+        cost.tokens_out += tokens_out;
+        cost.cached += cached;
+        cost.latency_ms += latency_ms;
+        cost.price += price;
+    }
+    costs.into_values().collect()
+}
+
+impl App {
+    /// Nothing where no model was asked, or the journal was erased. Only a task that a model can steer is looked up.
+    pub(super) async fn cost_of(&self, task: TaskId) -> Result<Vec<RoleCost>, Problem> {
+        if !self.parts.provider.knows_another_way() {
+            return Ok(Vec::new());
+        }
+        match pipeline::load(self.ledger().await?, task).await {
+            Err(problem) if problem.code == Code::ERASED => Ok(Vec::new()),
+            steps => Ok(cost(&steps?)),
+        }
+    }
+}

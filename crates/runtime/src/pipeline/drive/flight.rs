@@ -1,0 +1,214 @@
+//! What is under way outside: calls of tools, and asks of models. Each is begun once the batch that wanted it is durable,
+//! and all of them run side by side; what comes back is heard as it comes.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use broker::{Finished, Late, Pending};
+use domain::Stop;
+use domain::ask::{Subject, Unanswered, Usage};
+use domain::limits::{PARALLEL_ASKS, PARALLEL_CALLS};
+use ledger::Receipt;
+use llm::{Heard, Later};
+use tokio::task::JoinSet;
+
+use super::{BEATS_PER_LEASE, Driver, HALT_LOOK};
+use crate::problem::{Code, Problem};
+
+/// How long what came back waits for what may come right after it.
+const GATHER: Duration = Duration::from_millis(1);
+
+#[derive(Default)]
+pub(super) struct Flight {
+    calls: JoinSet<Result<Finished, Box<Late>>>,
+    asks: JoinSet<(Subject, Heard)>,
+    /// Calls whose records are in the batch, and asks that it wants.
+    pub(super) pending: Vec<Pending>,
+    asking: Queue,
+    /// Set when nobody needs the results of calls any more that run.
+    enough: Stop,
+    /// Whether a call could not start because its authorisation had run out.
+    pub(super) late: bool,
+}
+
+/// Whoever is asked need not be shared between threads, but a driver is: the lock is never contended, because only who
+/// has the driver to themselves gets at it.
+#[derive(Default)]
+struct Queue(Mutex<VecDeque<(Subject, Later)>>);
+
+impl Queue {
+    fn all(&mut self) -> &mut VecDeque<(Subject, Later)> {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What has come back.
+#[derive(Default)]
+pub(super) struct Landed {
+    pub(super) finished: Vec<Finished>,
+    pub(super) late: Vec<Late>,
+    pub(super) heard: Vec<(Subject, Heard)>,
+}
+
+impl Landed {
+    fn call(&mut self, came: Result<Finished, Box<Late>>) {
+        match came {
+            Ok(finished) => self.finished.push(finished),
+            Err(late) => self.late.push(*late),
+        }
+    }
+
+    /// In the order of their ids, not of their speed: what came back together leaves equal journals.
+    fn sorted(mut self) -> Self {
+        self.finished.sort_by_key(|finished| finished.call.id);
+        self.late.sort_by_key(|late| late.call.id);
+        self.heard.sort_by_key(|(subject, _)| *subject);
+        self
+    }
+}
+
+impl Flight {
+    pub(super) fn ask(&mut self, subject: Subject, later: Later) {
+        self.asking.all().push_back((subject, later));
+    }
+
+    pub(super) fn has_room_for_a_call(&self) -> bool {
+        self.calls.len() + self.pending.len() < PARALLEL_CALLS
+    }
+
+    /// Whether nothing is under way, and nothing is about to be.
+    pub(super) fn is_empty(&mut self) -> bool {
+        let begun = !self.calls.is_empty() || !self.asks.is_empty();
+        !begun && self.pending.is_empty() && self.asking.all().is_empty()
+    }
+
+    /// The task has its result: nobody listens to models any more, and what runs is told to stop.
+    pub(super) fn is_enough(&mut self) {
+        self.asking.all().clear();
+        self.asks.abort_all();
+        self.enough.now();
+    }
+
+    /// Those who would be asked.
+    pub(super) fn into_asks(mut self) -> VecDeque<(Subject, Later)> {
+        std::mem::take(self.asking.all())
+    }
+
+    /// Forgets what was not begun.
+    pub(super) fn forget_plans(&mut self) {
+        self.pending.clear();
+        self.asking.all().clear();
+    }
+}
+
+impl Driver<'_> {
+    /// Begins what the receipt covers.
+    pub(super) fn take_off(&mut self, receipt: &Receipt) -> Result<(), Problem> {
+        for pending in std::mem::take(&mut self.flight.pending) {
+            let needed_anyway = pending.row().tool_id.as_str() == engine::task::DELIVER;
+            let authorized = pending.authorize(receipt, self.leased_until).map_err(Problem::internal)?;
+            let (broker, halt) = (self.broker.clone(), self.halt.clone());
+            let enough = if needed_anyway { Stop::default() } else { self.flight.enough.clone() };
+            self.flight.calls.spawn(async move { broker.execute(authorized, &halt, &enough).await });
+        }
+        let most = self.setting.desk.pace.model;
+        while self.flight.asks.len() < PARALLEL_ASKS {
+            let Some((subject, later)) = self.flight.asking.all().pop_front() else { break };
+            self.flight.asks.spawn(async move { (subject, heard_within(most, later).await) });
+        }
+        Ok(())
+    }
+
+    /// Waits until something comes back, and takes along what came with it. Says now and then that this driver is still
+    /// there, and looks whether everything is to stop.
+    pub(super) async fn land(&mut self) -> Result<Landed, Problem> {
+        let mut silent = Duration::ZERO;
+        let beat = self.setting.desk.pace.lease / BEATS_PER_LEASE;
+        let pause = beat.min(HALT_LOOK);
+        loop {
+            let mut landed = Landed::default();
+            let came = tokio::select! {
+                Some(call) = self.flight.calls.join_next() => {
+                    landed.call(call.map_err(Problem::internal)?);
+                    true
+                }
+                Some(ask) = self.flight.asks.join_next() => {
+                    // One that was called off has nothing to say.
+                    landed.heard.extend(ask.ok());
+                    true
+                }
+                () = tokio::time::sleep(pause) => false,
+                else => return Ok(landed),
+            };
+            if came {
+                self.take_along(&mut landed).await?;
+                return Ok(landed.sorted());
+            }
+            silent += pause;
+            if silent >= beat {
+                silent = Duration::ZERO;
+                match self.beat().await {
+                    Err(problem) if problem.code == Code::DRIVEN_ELSEWHERE => return Err(problem),
+                    // If the ledger is away for a moment, the calls go on; the batch of what they came to decides.
+                    Ok(()) | Err(_) => {}
+                }
+            }
+            self.look_around().await?;
+        }
+    }
+
+    /// Whatever else is there within a moment, which is less than another barrier would take; where everything goes in
+    /// step, all of it.
+    async fn take_along(&mut self, landed: &mut Landed) -> Result<(), Problem> {
+        let moment = if self.setting.desk.pace.in_step { Duration::MAX } else { GATHER };
+        while let Ok(Some(call)) = tokio::time::timeout(moment, self.flight.calls.join_next()).await {
+            landed.call(call.map_err(Problem::internal)?);
+        }
+        while let Some(ask) = self.flight.asks.try_join_next() {
+            landed.heard.extend(ask.ok());
+        }
+        Ok(())
+    }
+
+    /// Everything that runs comes to its end; nobody is asked any more.
+    pub(super) async fn land_all(&mut self) -> Result<Landed, Problem> {
+        self.flight.forget_plans();
+        self.flight.asks.abort_all();
+        let mut landed = Landed::default();
+        while let Some(call) = self.flight.calls.join_next().await {
+            landed.call(call.map_err(Problem::internal)?);
+        }
+        Ok(landed.sorted())
+    }
+
+    /// Whether everything is to stop, or somebody else has the task.
+    async fn look_around(&mut self) -> Result<(), Problem> {
+        let ledger = &self.setting.desk.ledger;
+        if self.setting.stop.is_asked() || matches!(ledger.halted().await, Ok(Some(_))) {
+            self.halt.now();
+        }
+        match ledger.lease(&self.task.id().to_string()).await {
+            Ok(Some(lease)) if lease.epoch > self.setting.held.epoch => {
+                self.halt.now();
+                let _stopped = self.land_all().await?;
+                Err(super::taken_away())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(super) async fn heard_within(most: Duration, later: Later) -> Heard {
+    match tokio::time::timeout(most, later).await {
+        Ok(heard) => heard,
+        Err(_elapsed) => {
+            let latency_ms = u64::try_from(most.as_millis()).unwrap_or(u64::MAX);
+            let why = format!("nothing came within {} s", most.as_secs_f64());
+            Heard {
+                reply: Err(Unanswered::unreachable(why)),
+                usage: Usage { latency_ms, ..Usage::default() },
+            }
+        }
+    }
+}
