@@ -87,3 +87,18 @@ fn a_clock_that_is_set_back_does_not_add_time() {
     world.finishes(0, domain::ask::Action::failed("no"));
     assert_seconds(&world, 30.0);
 }
+
+#[test]
+fn every_wait_is_taken_off() {
+    let mut world = World::with(plan(&[&[]]));
+    for _ in 0..2 {
+        world.wait(HOUR);
+        world.give(Input::TakenOver);
+        world.wait(15);
+        let call = world.is_reviewed(0, DELETE, json!({ "path": "a" }));
+        world.wait(HOUR);
+        world.answers(call.id, Answer::Expired);
+    }
+    world.claims(0, "nobody answers");
+    assert_seconds(&world, 30.0);
+}

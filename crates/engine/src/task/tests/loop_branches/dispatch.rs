@@ -5,7 +5,7 @@ use domain::source::{Source, Text};
 use domain::task::{Directive, Plan, Subtask};
 use serde_json::json;
 
-use super::super::world::{World, counted, plan, subtask};
+use super::super::world::{World, beside_the_point, counted, plan, subtask};
 use crate::task::Role;
 
 fn grouped(groups: &[u32]) -> Plan {
@@ -85,4 +85,22 @@ fn the_meta_validator_waits_for_everything_that_runs() {
     assert!(world.said("ReplanRequest").is_empty());
     world.matches(1);
     assert_eq!(world.said("ReplanRequest").len(), 1);
+}
+
+/// It came to its end, and not to what was wanted of it: whoever needs that cannot go on.
+#[test]
+fn what_needs_a_subtask_that_did_not_meet_its_criteria_is_skipped() {
+    let mut world = World::with(plan(&[&[], &[0]]));
+    for _ in 0..3 {
+        world.attempts(0, beside_the_point());
+    }
+    assert_eq!(world.bodies("ReplanRequest")[0]["failed_outcomes"], json!([0, 1]));
+}
+
+/// What was tried is named before what was skipped for it, whatever they are called.
+#[test]
+fn the_failure_is_named_and_not_what_was_skipped_for_it() {
+    let mut world = World::with(plan(&[&[1], &[]]));
+    world.fails_environmentally(1);
+    assert_eq!(world.directed().failed_criterion, "number 1 is known");
 }
