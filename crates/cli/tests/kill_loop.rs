@@ -210,20 +210,84 @@ fn points(database: Option<String>) -> usize {
     delivered + 3 // its commit, before and after
 }
 
-#[test]
-fn killed_at_every_point_of_five_subtasks_on_sqlite() {
-    let points = points(None);
+/// Every point of one of these shares; together they are all of them.
+fn killed_at_a_share_of_the_points(share: usize, of: usize, database: impl Fn() -> Option<String>) {
+    let points = points(database());
     assert!(points > 50, "five subtasks have many points: {points}");
-    for at in 0..points {
-        killed(at, None);
+    for at in (share..points).step_by(of) {
+        killed(at, database());
     }
 }
 
-#[test]
-fn killed_at_every_point_of_five_subtasks_on_postgresql() {
+/// In several tests, so that they run side by side.
+macro_rules! killed_at_every_point {
+    ($($name:ident: share $share:literal of $of:literal on $database:expr;)+) => {
+        $(#[test]
+        fn $name() {
+            killed_at_a_share_of_the_points($share, $of, $database);
+        })+
+    };
+}
+
+fn postgresql() -> Option<String> {
     let server = services::shared(services::Flavour::Plain).expect("a server");
-    let database = || Some(server.create_database().expect("a database"));
-    for at in 0..points(database()) {
-        killed(at, database());
+    Some(server.create_database().expect("a database"))
+}
+
+killed_at_every_point! {
+    killed_at_every_point_of_five_subtasks_on_sqlite_1: share 0 of 2 on || None;
+    killed_at_every_point_of_five_subtasks_on_sqlite_2: share 1 of 2 on || None;
+    killed_at_every_point_of_five_subtasks_on_postgresql_1: share 0 of 4 on postgresql;
+    killed_at_every_point_of_five_subtasks_on_postgresql_2: share 1 of 4 on postgresql;
+    killed_at_every_point_of_five_subtasks_on_postgresql_3: share 2 of 4 on postgresql;
+    killed_at_every_point_of_five_subtasks_on_postgresql_4: share 3 of 4 on postgresql;
+}
+
+/// A script of one subtask that is met when there are so many files in docs.
+fn counting(first: &[Value], wanted: u64) -> String {
+    let check = json!({ "json_path": { "pointer": "/count", "equals": wanted } });
+    let plan = json!({ "subtasks": [
+        { "intent": "count docs", "success_criteria": [{ "text": "the number is right", "check": check }] }] });
+    let task = json!({ "task": { "task_class": "count_docs", "intent": "count what is in docs" } });
+    let call = json!({ "tool": "find_files", "args": { "under": "docs" } });
+    let lines = [
+        json!({ "role": "perceiver", "text": task.to_string() }),
+        json!({ "role": "planner", "text": plan.to_string() }),
+        json!({ "role": "executor", "moves": 0, "text": call.to_string() }),
+        json!({ "role": "executor", "text": json!({ "output": "docs has 2 files" }).to_string() }),
+    ];
+    first.iter().chain(&lines).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn an_abandoned_task_never_looks_done() {
+    let scene = Scene::new(None);
+    std::fs::write(scene.folder.path().join("script"), counting(&[], 7)).expect("a script");
+    let ran = scene.plain(&["run", "count what is in docs"]);
+    let (stdout, stderr) = (text(&ran.stdout), text(&ran.stderr));
+    assert_eq!(ran.status.code(), Some(1), "{stderr}");
+    assert!(stdout.starts_with("PARTIAL RESULT"), "{stdout}");
+    assert!(stderr.starts_with("error R1002: stopped: find_files did not work here"), "{stderr}");
+    for part in ["\n  tried    round 1: ", "\n  next     say how this can be met", "\n  cost     perceiver "]
+    {
+        assert!(stderr.contains(part), "{part}: {stderr}");
     }
+    assert!(!stderr.contains("done"), "{stderr}");
+    let listed = text(&scene.plain(&["tasks", "list"]).stdout);
+    assert!(listed.contains(" stopped "), "{listed}");
+}
+
+#[test]
+fn a_question_back_waits_for_an_answer_on_the_command_line() {
+    let scene = Scene::new(None);
+    let asks = json!({ "role": "perceiver", "attempt": 0, "text": json!({ "question": "which folder?" }).to_string() });
+    std::fs::write(scene.folder.path().join("script"), counting(&[asks], 2)).expect("a script");
+    let asked = scene.plain(&["run", "count what is in docs, I think"]);
+    assert_eq!((asked.status.code(), text(&asked.stdout).as_str()), (Some(3), ""));
+    let stderr = text(&asked.stderr);
+    assert!(stderr.contains("asks: which folder?") && stderr.contains("\"your answer\""), "{stderr}");
+    let task = scene.kept().expect("the task").task;
+    assert_eq!(scene.plain(&["resume", &task]).status.code(), Some(3), "it still asks");
+    let done = scene.plain(&["resume", &task, "docs"]);
+    assert_eq!((done.status.code(), text(&done.stdout).as_str()), (Some(0), "docs has 2 files\n"));
 }

@@ -271,13 +271,14 @@ fn who_was_taken_over_from_around_deliver_does_nothing_more_on_postgresql() {
     who_was_taken_over_from_does_nothing_more(Database::PostgreSql, &AROUND_DELIVER);
 }
 
-/// What shows that the fence holds shows that it is missing, too.
+/// What shows that the fence holds shows that it is missing, too. Where a batch is on its way: before that, whoever looks
+/// around sees by itself that the task is somebody else's.
 #[test]
 fn without_the_fence_it_is_noticed() {
     for database in [Database::Sqlite, Database::PostgreSql] {
         let mut scene = Scene::new(database);
         scene.faults.push_str(",without=fence");
-        let stopped = scene.stopped_at("ran find_files", 1);
+        let stopped = scene.stopped_at("committing", 3);
         scene.taken_over();
         let (points, output) = stopped.wakes();
         assert!(!text(&output.stderr).starts_with("error R4011: "), "{database:?}: {points:?}");

@@ -183,7 +183,7 @@ mod tests {
         let stop = Stop::default();
         stop.now();
         let stopped = run(tree.workspace(), &Args { path: "a".into() }, Expected::default(), &stop);
-        assert_eq!(stopped, Err(Failure::environmental("stopped")));
+        assert_eq!(stopped, Err(Failure::interrupted("stopped")));
         assert_eq!(tree.names("."), ["a"]);
     }
 

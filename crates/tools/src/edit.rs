@@ -275,7 +275,7 @@ mod tests {
         let stop = Stop::default();
         assert_eq!(replace("a", &args, &stop), Ok(("b".into(), 1)));
         stop.now();
-        assert_eq!(replace("a", &args, &stop), Err(Failure::environmental("stopped")));
+        assert_eq!(replace("a", &args, &stop), Err(Failure::interrupted("stopped")));
     }
 
     /// Each round the stop comes a little later.
@@ -296,7 +296,7 @@ mod tests {
             let content = match result {
                 Ok(_) => old.replace('a', "b"),
                 Err(failure) => {
-                    assert_eq!(failure, Failure::environmental("stopped"), "round {round}");
+                    assert_eq!(failure, Failure::interrupted("stopped"), "round {round}");
                     old.clone()
                 }
             };

@@ -445,7 +445,7 @@ mod tests {
         stop.now();
         for args in [json!({}), json!({ "contains": "x" })] {
             let stopped = run(tree.workspace(), &from_value(args).unwrap(), &stop);
-            assert_eq!(stopped, Err(Failure::environmental("stopped")));
+            assert_eq!(stopped, Err(Failure::interrupted("stopped")));
         }
     }
 }

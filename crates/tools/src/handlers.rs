@@ -305,7 +305,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
         Ok(done) => done,
         // The broker keeps it in, and says what it means for the call.
         Err(broken) if broken.is_panic() => std::panic::resume_unwind(broken.into_panic()),
-        Err(_cancelled) => Err(Failure::environmental("stopped")),
+        Err(_cancelled) => Err(Failure::interrupted("stopped")),
     }
 }
 

@@ -256,7 +256,7 @@ mod tests {
         stop.now();
         for args in [json!({ "path": "a" }), json!({ "path": "a", "containing": "x" })] {
             let stopped = run(tree.workspace(), &from_value(args).unwrap(), &stop);
-            assert_eq!(stopped, Err(Failure::environmental("stopped")));
+            assert_eq!(stopped, Err(Failure::interrupted("stopped")));
         }
     }
 }

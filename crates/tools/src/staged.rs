@@ -384,7 +384,7 @@ mod tests {
             let old = place.folder.look(place.name).ok();
             let change =
                 Change { place: &place, path: name, content: b"new", old, rights: None, expected: None };
-            assert_eq!(change.make(&stop), Err(Failure::environmental("stopped")));
+            assert_eq!(change.make(&stop), Err(Failure::interrupted("stopped")));
         }
         assert_eq!((tree.names("."), tree.content("f")), (vec!["f".into()], b"old".to_vec()));
     }

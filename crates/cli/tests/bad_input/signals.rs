@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use nix::sys::signal::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::process::{Outcome, Running};
 use crate::sql::Database;
@@ -56,8 +56,9 @@ fn an_interrupted_task_is_finished_by_resume() {
         std::fs::write(world.workspace().join(format!("{n}.txt")), "").expect("file");
     }
     let mut running = world.regent(&["run", "--json", REQUEST]).start();
-    let planned: Value = serde_json::from_str(&running.line()).expect("the first event");
-    assert_eq!(planned["type"], "planner:task_ready");
+    let [routed, planned] =
+        [(); 2].map(|()| serde_json::from_str::<Value>(&running.line()).expect("an event"));
+    assert_eq!((&routed["type"], &planned["type"]), (&json!("core:route"), &json!("planner:task_ready")));
     // The plan is durable. With the database locked the task cannot reach its end.
     let mut database = Database::open(&world.database());
     database.lock();

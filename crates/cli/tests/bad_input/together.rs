@@ -1,7 +1,7 @@
 //! Several processes in one house at once.
 
 use nix::sys::signal::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::process::Running;
 use crate::sql::Database;
@@ -67,8 +67,9 @@ fn a_task_that_another_process_is_at_is_left_to_it() {
         std::fs::write(world.workspace().join(format!("{n}.txt")), "").expect("file");
     }
     let mut running = world.regent(&["run", "--json", REQUEST]).start();
-    let planned: Value = serde_json::from_str(&running.line()).expect("the first event");
-    assert_eq!(planned["type"], "planner:task_ready");
+    let [routed, planned] =
+        [(); 2].map(|()| serde_json::from_str::<Value>(&running.line()).expect("an event"));
+    assert_eq!((&routed["type"], &planned["type"]), (&json!("core:route"), &json!("planner:task_ready")));
     let mut database = Database::open(&world.database());
     database.lock(); // it cannot reach its end
     let outcome = world.regent(&["resume"]).run().fails(4, "R4011").says(&["another process"]);

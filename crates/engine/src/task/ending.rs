@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use domain::call::{Chooser, FailureClass, Outcome};
+use domain::gradient::Macro;
 use domain::task::{Cause, Directive, FinalResult};
 
 use super::contract::Said;
@@ -16,6 +17,12 @@ const MOVES: usize = 3;
 impl Task {
     pub(super) fn abandon(&mut self, cause: Cause, why: String, step: &mut Step) {
         let mut result = FinalResult::new(Directive::Abandon, self.partial());
+        // A circle, and a task that nobody can plan, teach something about their kind; a budget, a model that is away and
+        // somebody who cancels do not.
+        if matches!(cause, Cause::Loop | Cause::Unplannable) && self.spec.is_some() {
+            let megram = self.lesson(Macro::Abandon, &why);
+            step.say(Role::Solver, Role::Memory, &Said::Megram(&megram), None);
+        }
         (result.cause, result.reason) = (Some(cause), Some(why));
         self.explain(&mut result);
         self.conclude(result, step);

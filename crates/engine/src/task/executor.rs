@@ -44,6 +44,8 @@ pub(super) struct Made {
     pub(super) tool: String,
     pub(super) target: String,
     pub(super) ok: bool,
+    /// Whether the plan forbade it: then it was not authority that stood in the way.
+    pub(super) forbidden: bool,
     pub(super) line: String,
 }
 
@@ -102,7 +104,7 @@ impl Task {
     /// A subtask is over: those that need it are skipped if it failed, those that only waited for it go on, and when
     /// nothing is left the meta-validator has its turn. Each edge is looked at once.
     pub(super) fn settle(&mut self, number: u32, step: &mut Step) {
-        let (mut over, mut free) = (vec![number], BTreeSet::new());
+        let (mut over, mut free, mut skipped) = (vec![number], BTreeSet::new(), BTreeSet::new());
         while let Some(number) = over.pop() {
             self.left = self.left.saturating_sub(1);
             let Some(work) = self.work.get(number as usize) else { continue };
@@ -117,11 +119,13 @@ impl Task {
                 if failed && needs {
                     work.state = State::Skipped;
                     over.push(dependent);
+                    skipped.insert(dependent);
                 } else if work.waits == 0 {
                     free.insert(dependent);
                 }
             }
         }
+        skipped.into_iter().for_each(|number| self.tell_outcome(number, step));
         free.into_iter().for_each(|number| self.begin_subtask(number, step));
         if self.left == 0 {
             self.review(step);
@@ -183,11 +187,12 @@ impl Task {
         let took_ms = started.map(|at| u64::try_from(step.at.since(at).as_millis()).unwrap_or(u64::MAX));
         let card = self.opening.cards.iter().find(|card| card.id == call.tool);
         let target = target(card.and_then(|card| card.target.as_deref()), &call.args);
+        let forbidden = self.must_not().forbids(call.tool.as_str(), Some(&target)).is_some();
         let Some(work) = self.work.get_mut(subtask as usize) else { return };
         let (tool, args) = (call.tool.clone(), call.args.clone());
         let seen = Evidence { call: call.id, tool, args, outcome, took_ms };
         let (tool, ok, line) = (call.tool.to_string(), seen.is_ok(), seen.to_string());
-        work.calls.push(Made { tool, target, ok, line });
+        work.calls.push(Made { tool, target, ok, forbidden, line });
         work.evidence.push(seen);
         if let Some(circle) = loops::circle(&work.evidence) {
             return self.abandon(Cause::Loop, circle.to_string(), step);

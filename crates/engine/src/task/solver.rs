@@ -177,10 +177,9 @@ impl Task {
             Macro::ChangeApproach => ggs::failed_calls(outcomes).iter().map(of).collect(),
             // Whether what is new was any good is known when it has matched.
             Macro::BreakSymmetry => Vec::new(),
-            Macro::Accept | Macro::Success | Macro::Abandon => {
-                let class = self.spec.as_ref().map_or("", |spec| spec.task_class.as_str());
-                vec![Megram::of_intent(class, state, &*solution.rationale)]
-            }
+            // That the owner does not want something says nothing about how such work goes.
+            Macro::Abandon if self.work.iter().any(|work| work.refused_by_owner) => Vec::new(),
+            Macro::Accept | Macro::Success | Macro::Abandon => vec![self.lesson(state, &solution.rationale)],
         };
         if self.rounds.breaking {
             let matched = self.work.iter().filter(|work| work.state == State::Matched);
@@ -194,6 +193,12 @@ impl Task {
             }));
         }
         megrams
+    }
+
+    /// What a task has taught about its kind.
+    pub(super) fn lesson(&self, state: Macro, content: &str) -> Megram {
+        let class = self.spec.as_ref().map_or("", |spec| spec.task_class.as_str());
+        Megram::of_intent(class, state, content)
     }
 
     fn ggs_outcomes(&self, task_verdicts: &[Verdict]) -> Vec<Outcome> {

@@ -24,9 +24,11 @@ impl Task {
         let steered = self.is_steered();
         let Some(work) = self.work.get_mut(subtask as usize) else { return };
         (work.output, work.claim) = (output, claim);
+        let forbidden = work.calls.last().is_some_and(|made| made.forbidden);
         let state = match work.evidence.last().map(|last| &last.outcome) {
             Some(Err(Failure { class: FailureClass::Refused, message, instead, .. })) => {
-                State::Refused([std::slice::from_ref(message), instead].concat().join("; "))
+                let why = [std::slice::from_ref(message), instead].concat().join("; ");
+                if forbidden { State::Failed(why) } else { State::Refused(why) }
             }
             Some(Err(failure)) if !steered || failure.interrupted || claim == Claim::Failed => {
                 State::Failed(failure.message.clone())
@@ -203,12 +205,17 @@ impl Task {
     }
 
     fn end_subtask(&mut self, subtask: u32, state: State, step: &mut Step) {
-        let id = self.subtask_id(subtask).to_string();
         let Some(work) = self.work.get_mut(subtask as usize) else { return };
         work.state = state;
-        let outcome = work.outcome(id);
-        step.say(Role::Validator, Role::MetaValidator, &Said::SubTaskOutcome(&outcome), Some(subtask));
+        self.tell_outcome(subtask, step);
         self.settle(subtask, step);
+    }
+
+    /// What a subtask came to, also where it was skipped: the meta-validator hears of every one.
+    pub(super) fn tell_outcome(&self, subtask: u32, step: &mut Step) {
+        let Some(work) = self.work.get(subtask as usize) else { return };
+        let outcome = work.outcome(self.subtask_id(subtask).to_string());
+        step.say(Role::Validator, Role::MetaValidator, &Said::SubTaskOutcome(&outcome), Some(subtask));
     }
 }
 
@@ -216,7 +223,11 @@ impl Work {
     fn outcome(&self, subtask_id: String) -> SubTaskOutcome {
         SubTaskOutcome {
             subtask_id,
-            status: if self.state == State::Matched { "matched" } else { "failed" },
+            status: match self.state {
+                State::Matched => "matched",
+                State::Skipped => "skipped",
+                _ => "failed",
+            },
             failure_reason: self.trouble(),
             gap_trajectory: self.gaps.clone(),
             criteria_verdicts: self.verdicts.clone(),

@@ -3,18 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::approval::Lasting;
 use domain::ask::{Action, Reply, Want};
 use domain::criterion::{Check, Criterion};
 use domain::probe::Silent;
 use domain::source::Text;
 use domain::task::{Cause, Directive, Plan, Status, Subtask};
 use runtime::Code;
+use runtime::app::Act;
 use serde_json::json;
-use testkit::scripted::understood;
+use testkit::scripted::{call, understood};
 use testkit::{Kept, Thinker, World};
 
 use crate::words::script;
-use crate::{Script, count_is, counted, find, subtask};
+use crate::{Script, count_is, counted, find, journal, subtask, write};
 
 /// Three of four criteria are met: D = 0.25 ≤ δ. It is delivered, and says what is not met; exit 5.
 #[tokio::test(flavor = "multi_thread")]
@@ -153,5 +155,65 @@ async fn a_task_is_cancelled_from_another_process() {
         let again = world.app.cancel(&report.short).await.unwrap_err();
         assert_eq!(again.code, Code::NOTHING_TO_CANCEL);
         assert_eq!(world.seen(), Vec::<String>::new(), "nothing is handed over as if it were done");
+    }
+}
+
+/// Two subtasks: one wants to write what the request does not name, and waits for the owner; the other takes its time.
+fn one_waits_and_one_sleeps(ms: u64) -> Thinker {
+    Thinker::new(move |ask| {
+        let done = |tool: &str| Check::ToolCalled { tool: tool.parse().unwrap() };
+        Ok(match &ask.want {
+            Want::Perceive { request, .. } => Reply::Perceived(understood(request)),
+            Want::Plan { .. } => Reply::Planned(Plan::of(vec![
+                subtask("write", done("write_file")),
+                subtask("sleep", done("sleep")),
+            ])),
+            Want::Act { evidence, .. } if !evidence.is_empty() => Reply::Acted(Action::done("done")),
+            Want::Act { number: 0, .. } => Reply::Acted(write("new.txt", "x")),
+            _ => Reply::Acted(call("sleep", json!({ "ms": ms }))),
+        })
+    })
+}
+
+/// Whoever is answered goes on, however long others are at it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_heard_while_another_call_runs() {
+    for kept in [Kept::InSqlite, Kept::InPostgres] {
+        let mut world = World::new(kept).await;
+        world.think(Arc::new(one_waits_and_one_sleeps(3_000)));
+        let other = world.another(Arc::new(Silent));
+        let file = world.path().join("new.txt");
+        let approve = async {
+            loop {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                if let Some(view) = other.approvals().await.unwrap().pop() {
+                    let yes = Act::Approve { lasting: Lasting::Once, typed: None };
+                    return other.resolve(&view.short, yes, "terminal").await.unwrap();
+                }
+            }
+        };
+        let (report, _) = tokio::join!(world.run("make something"), approve);
+        assert_eq!(report.unwrap().status, Status::Done, "{kept:?}");
+        assert!(file.exists());
+        let inputs = journal(&world).await;
+        let answered = inputs.iter().position(|input| *input == "answered").unwrap();
+        let returned: Vec<usize> =
+            (0..).zip(&inputs).filter(|(_, i)| **i == "returned").map(|(n, _)| n).collect();
+        assert!(returned.len() == 3 && returned.iter().all(|at| *at > answered), "{kept:?}: {inputs:?}");
+    }
+}
+
+/// Nobody is asked about a task any more that somebody put an end to.
+#[tokio::test(flavor = "multi_thread")]
+async fn cancelling_a_task_that_waits_withdraws_its_question() {
+    for kept in Kept::EACH {
+        let mut world = World::new(kept).await;
+        world.think(Arc::new(one_waits_and_one_sleeps(1)));
+        let report = world.run("make something").await.unwrap();
+        assert_eq!((report.status, report.waiting.len()), (Status::Waiting, 1), "{kept:?}");
+        let cancelled = world.app.cancel(&report.short).await.unwrap();
+        assert_eq!(cancelled.result.unwrap().cause, Some(Cause::Cancelled), "{kept:?}");
+        assert_eq!(world.app.approvals().await.unwrap().len(), 0, "{kept:?}");
+        assert!(!world.path().join("new.txt").exists());
     }
 }

@@ -444,7 +444,7 @@ fn after_a_stop_nothing_is_put_back() {
         let before = tree.names(".");
         let args = undoing(&looked);
         let stopped = run(tree.workspace(), &args, looked.content.as_deref(), Expected::default(), &stop);
-        assert_eq!(stopped, Err(Failure::environmental("stopped")), "{tool:?}");
+        assert_eq!(stopped, Err(Failure::interrupted("stopped")), "{tool:?}");
         assert_eq!(tree.names("."), before);
     }
 }

@@ -207,5 +207,5 @@ fn a_stop_ends_it() {
     let stop = Stop::default();
     stop.now();
     let args = from_value(json!({ "path": "s.csv" })).unwrap();
-    assert_eq!(columns::run(tree.workspace(), &args, &stop), Err(Failure::environmental("stopped")));
+    assert_eq!(columns::run(tree.workspace(), &args, &stop), Err(Failure::interrupted("stopped")));
 }

@@ -254,7 +254,7 @@ fn a_stop_is_heard_before_anything_is_written() {
         let args = Args { path: path.into(), content: "new".into(), replace };
         assert_eq!(
             run(tree.workspace(), &args, Expected::default(), &stop),
-            Err(Failure::environmental("stopped"))
+            Err(Failure::interrupted("stopped"))
         );
     }
     assert_eq!((tree.names("."), tree.content("f")), (vec!["f".into()], b"old".to_vec()));

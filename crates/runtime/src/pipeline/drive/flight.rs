@@ -120,8 +120,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Waits until something comes back, and takes along what came with it. Says now and then that this driver is still
-    /// there, and looks whether everything is to stop.
+    /// Waits until something comes back, or somebody has answered, and takes along what came with it. Says now and then
+    /// that this driver is still there, and looks whether everything is to stop.
     pub(super) async fn land(&mut self) -> Result<Landed, Problem> {
         let mut silent = Duration::ZERO;
         let beat = self.setting.desk.pace.lease / BEATS_PER_LEASE;
@@ -155,6 +155,10 @@ impl Driver<'_> {
                 }
             }
             self.look_around().await?;
+            // Who is answered goes on, however long others are at it.
+            if !self.task.waiting().is_empty() && Box::pin(self.hear()).await? {
+                return Ok(landed);
+            }
         }
     }
 

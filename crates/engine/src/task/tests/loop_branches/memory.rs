@@ -1,6 +1,6 @@
 //! What memory is asked before and after a plan, and what it is told after every round.
 
-use domain::ask::Want;
+use domain::ask::{NotPlanned, Want};
 use domain::gradient::Macro;
 use domain::recall::{Inclination, Recall, Recalled, Tag};
 use domain::task::{Cause, MustNot};
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::super::world::{
     FIND, GLOB, READ, World, avoid, beside_the_point, counted, naming, out_of_reach, plan, side_by_side,
 };
-use crate::task::{Effect, Role};
+use crate::task::{Effect, Input, Role};
 
 fn intent() -> Tag {
     Tag::intent("count_files")
@@ -37,6 +37,20 @@ fn memory_is_asked_about_the_intent_before_every_plan_and_the_planner_gets_it_as
     world.plans(plan(&[&[]]));
     world.fails_logically(0);
     assert_eq!(world.last().effects, [Effect::Recall(Recall { tags: vec![intent()] })]);
+}
+
+/// A circle and what cannot be planned teach; a model that is away and somebody who cancels do not (Law 3).
+#[test]
+fn what_ends_outside_a_round_teaches_only_what_it_says_about_the_kind_of_work() {
+    let mut world = World::planning();
+    world.does_not_plan(NotPlanned::Impossible { why: "no tool can".into() });
+    assert_eq!(
+        (world.ending().1, world.learnt()),
+        (Some(Cause::Unplannable), vec![of_intent(Macro::Abandon)])
+    );
+    let mut world = World::planning();
+    world.give(Input::Cancelled { by: "the owner".into() });
+    assert_eq!((world.ending().1, world.learnt()), (Some(Cause::Cancelled), vec![]));
 }
 
 #[test]

@@ -4,7 +4,6 @@ use domain::approval::Answer;
 use domain::ask::Want;
 use domain::call::Failure;
 use domain::criterion::{Check, Criterion};
-use domain::gradient::Macro;
 use domain::id::ApprovalId;
 use domain::task::{Cause, Directive};
 use serde_json::json;
@@ -28,8 +27,7 @@ fn an_owners_no_ends_the_task_without_another_plan() {
     let why = "the owner said no: I need it; something else, or the same with a better reason";
     assert_eq!(world.ending(), (Directive::Abandon, Some(Cause::Refused), Some(why)));
     assert!(world.said("PlanDirective").is_empty());
-    let learnt = ("intent:count_files".to_owned(), "env:local".to_owned(), Macro::Abandon);
-    assert_eq!(world.learnt(), [learnt], "nothing is held against the tool");
+    assert_eq!(world.learnt(), [], "a no is held neither against the tool nor against the kind of work");
     let next = ["allow what was refused, or ask for something that does not need it"];
     assert_eq!(world.result().next, next);
 }
