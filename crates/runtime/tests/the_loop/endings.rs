@@ -9,11 +9,12 @@ use domain::criterion::{Check, Criterion};
 use domain::probe::Silent;
 use domain::source::Text;
 use domain::task::{Cause, Directive, Plan, Status, Subtask};
+use ledger::records::CallStatus;
 use runtime::Code;
 use runtime::app::Act;
 use serde_json::json;
 use testkit::scripted::{call, understood};
-use testkit::{Kept, Thinker, World};
+use testkit::{Kept, Scripted, Thinker, World};
 
 use crate::words::script;
 use crate::{Script, count_is, counted, find, journal, subtask, write};
@@ -215,5 +216,30 @@ async fn cancelling_a_task_that_waits_withdraws_its_question() {
         assert_eq!(cancelled.result.unwrap().cause, Some(Cause::Cancelled), "{kept:?}");
         assert_eq!(world.app.approvals().await.unwrap().len(), 0, "{kept:?}");
         assert!(!world.path().join("new.txt").exists());
+    }
+}
+
+/// A circle ends the task while another call runs: that one is stopped and on record before the task is over, once.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_still_runs_when_a_task_ends_is_stopped_and_on_record_first() {
+    for kept in Kept::EACH {
+        let mut world = World::new(kept).await;
+        world.file("docs/a.md", "one");
+        world.think(Arc::new(Scripted::beside(2, |subtask, _| match subtask {
+            0 => find("docs"),
+            _ => call("sleep", json!({ "ms": 60_000 })),
+        })));
+        let report = world.run("look, and sleep").await.unwrap();
+        assert_eq!(report.result.as_ref().unwrap().cause, Some(Cause::Loop), "{kept:?}");
+        let view = world.app.task(&report.short).await.unwrap();
+        let slept = view.calls.iter().find(|line| line.tool.as_str() == "sleep").unwrap();
+        assert_eq!(slept.status, CallStatus::Failed, "{kept:?}: it was stopped, and it only reads");
+        let last: Vec<&str> = view.journal.iter().rev().take(3).map(|step| step.input).collect();
+        assert_eq!(last, ["returned", "ruled", "returned"], "{kept:?}: the delivery comes last");
+        let why = world.app.why_rechecked(&report.short).await.unwrap();
+        assert!(why.recheck.as_ref().unwrap().holds, "{kept:?}: {:?}", why.recheck);
+        let ended =
+            world.app.audit_list(100).await.unwrap().into_iter().filter(|line| line.kind == "task.ended");
+        assert_eq!(ended.count(), 1, "{kept:?}");
     }
 }

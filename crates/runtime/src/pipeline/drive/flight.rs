@@ -77,6 +77,10 @@ impl Flight {
         self.calls.len() + self.pending.len() < PARALLEL_CALLS
     }
 
+    pub(super) fn has_calls(&self) -> bool {
+        !self.calls.is_empty() || !self.pending.is_empty()
+    }
+
     /// Whether nothing is under way, and nothing is about to be.
     pub(super) fn is_empty(&mut self) -> bool {
         let begun = !self.calls.is_empty() || !self.asks.is_empty();

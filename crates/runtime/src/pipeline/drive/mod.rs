@@ -248,6 +248,9 @@ impl<'a> Driver<'a> {
                 Ok(receipt) => receipt,
                 // What would have been started is not; what calls had come to is kept all the same.
                 Err(problem) if matches!(problem.code, Code::HALTED | Code::BUDGET | Code::OVERTAKEN) => {
+                    if problem.code == Code::HALTED {
+                        self.halt.now();
+                    }
                     let landed = self.land_all().await?;
                     self.fresh.extend(landed.finished);
                     self.keep_what_came().await?;
@@ -309,6 +312,10 @@ impl<'a> Driver<'a> {
                 Effect::Recall(_) => self.feed(Input::Recalled(Recalled::default()))?,
                 Effect::Ask(ask) => self.answer(&ask)?,
                 Effect::Call(call) if call.subtask.is_some() && !self.flight.has_room_for_a_call() => {
+                    no_room.push_back(Effect::Call(call));
+                }
+                // A task is over when its answer is: what still runs has been told to stop, and comes first.
+                Effect::Call(call) if call.subtask.is_none() && self.flight.has_calls() => {
                     no_room.push_back(Effect::Call(call));
                 }
                 Effect::Call(call) => Box::pin(self.rule(call)).await?,
