@@ -1,0 +1,1 @@
+//! The display under steps, times and sizes.
