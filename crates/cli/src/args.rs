@@ -41,14 +41,12 @@ pub(crate) struct Global {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Progress {
-    /// Live on a terminal that can show it, plain lines elsewhere
+    // Live on a terminal that can show it, plain lines elsewhere.
     #[default]
     Auto,
-    /// Lines that stay, and a block below them that moves
     Live,
-    /// Lines in words
     Plain,
-    /// Only the result and how it ended
+    // Only the result and how it ended.
     None,
 }
 

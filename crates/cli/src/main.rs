@@ -102,7 +102,7 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
                     }
                 }
                 live.close(app.now());
-                tell_interrupted(&screen, live.name().filter(|_| works));
+                tell_interrupted(&screen, works, live.name());
                 Ok(INTERRUPTED)
             }
             done = &mut command => done,
@@ -117,13 +117,17 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
     done
 }
 
-/// How to go on, where there is something to go on with.
-fn tell_interrupted(screen: &Screen, task: Option<String>) {
-    let how = task.as_ref().map_or_else(String::new, |task| format!("; regent resume {task} goes on"));
+/// How to go on, where there may be something to go on with.
+fn tell_interrupted(screen: &Screen, works: bool, task: Option<String>) {
+    let how = match &task {
+        _ if !works => String::new(),
+        Some(task) => format!("; regent resume {task} goes on"),
+        None => "; regent resume goes on".to_owned(),
+    };
     screen.note(&format!("interrupted: what was done is saved{how}"));
-    if screen.json {
+    if screen.json && works {
         let line =
-            serde_json::json!({ "v": 1, "type": "core:interrupted", "task": task, "exit": INTERRUPTED });
+            serde_json::json!({ "v": 1, "type": "core:interrupted", "task_id": task, "exit": INTERRUPTED });
         drop(screen.json_line(&line).and_then(|()| screen.flush())); // whoever closed it had enough
     }
 }

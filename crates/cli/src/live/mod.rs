@@ -117,8 +117,11 @@ impl Live {
     }
 
     pub(crate) fn resized(&self, now: Time) {
-        self.held().stage.resized(now);
-        self.draw(now);
+        let held = &mut *self.held();
+        if held.may_draw() {
+            let text = held.stage.resized(now, held.size());
+            held.write(text);
+        }
     }
 
     /// Somebody is asked on this terminal.

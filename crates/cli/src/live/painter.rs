@@ -24,6 +24,11 @@ impl Painter {
         !self.block.is_empty()
     }
 
+    /// Whether there is more of it than a short line.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.block.len() > 1
+    }
+
     /// Nothing if the screen shows that already.
     pub(crate) fn frame(&mut self, lines: &[String], block: Vec<String>) -> Option<String> {
         if lines.is_empty() && block == self.block {

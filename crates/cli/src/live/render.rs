@@ -30,6 +30,8 @@ pub(crate) enum Extent {
 /// Left free at the right edge, so that no terminal ever breaks a line of ours.
 const EDGE: usize = 4;
 const LEAST: usize = 3;
+/// What is as short as this is not broken while a window is drawn narrower.
+const SHORT: usize = 36;
 
 impl Size {
     pub(crate) const fn extent(self) -> Extent {
@@ -60,7 +62,7 @@ pub(crate) fn render(model: &Model, size: Size, extent: Extent, theme: Theme, no
     let now = ticked(model, now);
     let rows = match extent {
         Extent::Nothing => Vec::new(),
-        Extent::Line => vec![short(model, size.room(), theme, now)],
+        Extent::Line => vec![short(model, size.room().min(SHORT), theme, now)],
         Extent::Whole => whole(model, size, theme, now),
     };
     rows.iter().map(|row| row.clone().cut(size.room()).shown(theme)).collect()

@@ -43,7 +43,7 @@ pub(crate) struct Stage {
     theme: Theme,
     pub(crate) model: Model,
     /// Said, and not written yet.
-    lines: Vec<Line>,
+    pub(super) lines: Vec<Line>,
     painter: Painter,
     pace: Pace,
     away: Option<Away>,
@@ -107,8 +107,14 @@ impl Stage {
         }
     }
 
-    pub(crate) const fn resized(&mut self, now: Time) {
+    /// Its size has changed, and may again at once. A block that is still whole shrinks before it can be broken: this is the
+    /// one frame that does not wait for its turn.
+    pub(crate) fn resized(&mut self, now: Time, size: Size) -> Option<String> {
         self.pace.resized(now);
+        match self.away {
+            None if self.way == Way::Live && self.painter.is_whole() => self.frame(now, size),
+            _ => self.draw(now, size),
+        }
     }
 
     /// What is to be written now, in one piece.
@@ -150,11 +156,19 @@ impl Stage {
     }
 
     fn plain(&mut self, now: Time) -> Option<String> {
-        let mut lines: Vec<String> =
-            self.take_lines().iter().map(|line| worded(line, &self.name())).collect();
+        let mut lines = self.in_words();
         if lines.is_empty() {
             lines.extend(self.life(now));
         }
+        self.plainly(&lines, now)
+    }
+
+    fn in_words(&mut self) -> Vec<String> {
+        let name = self.name();
+        self.take_lines().iter().map(|line| worded(line, &name)).collect()
+    }
+
+    fn plainly(&mut self, lines: &[String], now: Time) -> Option<String> {
         if lines.is_empty() {
             return None;
         }
@@ -213,7 +227,10 @@ impl Stage {
     fn cleared(&mut self, now: Time, size: Size) -> Option<String> {
         match self.way {
             Way::Silent => None,
-            Way::Plain => self.plain(now),
+            Way::Plain => {
+                let lines = self.in_words();
+                self.plainly(&lines, now)
+            }
             Way::Live => {
                 let lines = self.written(size);
                 self.painter.frame(&lines, Vec::new())

@@ -1,1 +1,0 @@
-//! The display under steps, times and sizes.
