@@ -125,7 +125,7 @@ impl Stage {
         match self.way {
             Way::Silent => None,
             Way::Plain => self.plain(now),
-            Way::Live if !self.pace.until_frame(now).is_zero() => None,
+            Way::Live if self.model.began.is_none() || !self.pace.until_frame(now).is_zero() => None,
             Way::Live => self.frame(now, size),
         }
     }
