@@ -39,7 +39,8 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return ExitCode::from(usage(&error, &surroundings)),
     };
-    let screen = Screen::new(args.global.json, color(&args.global, "auto", &surroundings), &surroundings);
+    let screen =
+        Screen::new(args.global.json, color(&args.global, "auto", &surroundings), false, &surroundings);
     ExitCode::from(match start(args, &surroundings, &screen) {
         Ok(exit) => exit,
         Err(trouble) => report(&screen, trouble),
@@ -64,8 +65,9 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
         Err(mistakes) if args.command.helps() => (Settings::default(), mistakes),
         Err(mistakes) => return Err(edge::unreadable(&mistakes).into()),
     };
-    let screen =
-        Screen::new(screen.json, color(&args.global, settings.get("ui.color"), surroundings), surroundings);
+    let accessible = settings.get("ui.accessible") == "yes";
+    let color = color(&args.global, settings.get("ui.color"), surroundings);
+    let screen = Screen::new(screen.json, color, accessible, surroundings);
     let works = args.command.works();
     let progress = args.global.progress.unwrap_or_default();
     let live = Live::new(live::way(progress, screen.ambience(surroundings))?, &screen);
@@ -221,7 +223,7 @@ fn color(global: &Global, setting: &str, surroundings: &Surroundings) -> Color {
 
 /// Help and version go to standard output; a mistake gets a code like any other.
 fn usage(error: &clap::Error, surroundings: &Surroundings) -> u8 {
-    let screen = Screen::new(false, Color::Never, surroundings);
+    let screen = Screen::new(false, Color::Never, false, surroundings);
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match error.print() {
             Ok(()) => 0,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::Time;
 
-use super::cells::{Row, fitted};
+use super::cells::{Row, fitted, width};
 use super::model::{Light, Model, Part, State};
 use super::permanent::{checks, mark, needs};
 use super::words;
@@ -73,7 +73,7 @@ fn whole(model: &Model, size: Size, theme: Theme, now: Time) -> Vec<Row> {
     let steered = model.steering.is_some();
     let mut below = Vec::new();
     if steered && model.is_planned() && height > 3 {
-        below.push(bars(model, theme, now));
+        below.push(bars(model, room, theme, now));
     }
     if height > 5 {
         below.extend(verdict(model, room));
@@ -225,15 +225,21 @@ fn folded(model: &Model, hidden: usize, theme: Theme) -> Row {
     row
 }
 
-fn bars(model: &Model, theme: Theme, now: Time) -> Row {
+/// As much of it as there is room for.
+fn bars(model: &Model, room: usize, theme: Theme, now: Time) -> Row {
     let (unmet, spent) = (model.unmet(), model.spent(now));
     let stops = model.steering.map_or(0, |params| words::percent(params.theta));
     let bar = |share: f64| words::bar(share, theme.symbols);
-    let mut text = format!("unmet {} {}%", bar(unmet), words::percent(unmet));
-    text.push_str(&format!("    spent {} {}%, stops at {stops}%", bar(spent), words::percent(spent)));
-    if model.price > 0 {
-        text.push_str(&format!("    cost {}", words::money(model.price)));
-    }
+    let cost =
+        if model.price > 0 { format!("    cost {}", words::money(model.price)) } else { String::new() };
+    let unmet = format!("unmet {} {}%", bar(unmet), words::percent(unmet));
+    let spent = format!("    spent {} {}%", bar(spent), words::percent(spent));
+    let fits = [
+        format!("{unmet}{spent}, stops at {stops}%{cost}"),
+        format!("{unmet}{spent}{cost}"),
+        format!("{unmet}{spent}"),
+    ];
+    let text = fits.into_iter().find(|text| width(text) <= room).unwrap_or(unmet);
     Row::new().plain(text)
 }
 

@@ -39,7 +39,7 @@ struct Stream {
 }
 
 impl Screen {
-    pub(crate) fn new(json: bool, color: Color, surroundings: &Surroundings) -> Self {
+    pub(crate) fn new(json: bool, color: Color, accessible: bool, surroundings: &Surroundings) -> Self {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| surroundings.variable(name));
         let utf8 = locale.is_some_and(|locale| locale.to_uppercase().replace('-', "").contains("UTF8"));
         // There, what we draw may be as wide as a character of theirs.
@@ -47,7 +47,7 @@ impl Screen {
             locale.is_some_and(|locale| ["ja", "ko", "zh"].iter().any(|one| locale.starts_with(one)));
         let utf8 = utf8 && !east_asian;
         let dumb = surroundings.variable("TERM") == Some("dumb");
-        let words = surroundings.variable("ACCESSIBLE").is_some_and(|set| !set.is_empty() && set != "0");
+        let words = accessible || surroundings.variable("ACCESSIBLE").is_some_and(|set| set != "0");
         let plain = dumb || words;
         let stream = |terminal: bool| {
             let color = match color {

@@ -4,13 +4,13 @@
     clippy::disallowed_methods,
     clippy::expect_used,
     clippy::indexing_slicing,
-    clippy::panic,
     reason = "tests of the binary: they start processes and look at files"
 )]
 
 mod modes;
 mod script;
 mod shown;
+#[expect(dead_code, reason = "shared with the tests of the prompt, which use the rest of it")]
 #[path = "../terminal/mod.rs"]
 mod terminal;
 

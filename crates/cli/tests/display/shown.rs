@@ -52,15 +52,17 @@ fn a_pipe_gets_no_escape_and_no_carriage_return() {
 
 #[test]
 fn what_cannot_move_its_cursor_and_who_listens_get_plain_lines() {
-    let table: [(&[&str], &[(&str, &str)], usize); 4] = [
-        (&[], &[("TERM", "dumb")], 0),
-        (&[], &[("ACCESSIBLE", "1"), ("NO_COLOR", "1")], 1),
-        (&[], &[("CI", "true"), ("NO_COLOR", "1")], 0),
-        (&["--progress", "plain", "--color", "never"], &[], 0),
+    let table = [
+        ("auto", ("TERM", "dumb"), 0),
+        ("auto", ("ACCESSIBLE", "1"), 1),
+        ("auto", ("REGENT_UI_ACCESSIBLE", "yes"), 1),
+        ("auto", ("CI", "true"), 0),
+        ("plain", ("TERM", "xterm"), 0),
     ];
-    for (flags, environment, bells) in table {
+    for (progress, environment, bells) in table {
         let scene = Scene::new(&slow(300));
-        let (exit, shown) = scene.terminal(USUAL, &[&REQUEST[..], flags].concat(), environment).ends();
+        let flags = ["--color", "never", "--progress", progress];
+        let (exit, shown) = scene.terminal(USUAL, &[&REQUEST[..], &flags].concat(), &[environment]).ends();
         assert_eq!(exit, Some(0), "{shown}");
         assert!(!shown.contains('\x1b'), "{environment:?}: {shown:?}");
         assert!(shown.contains("[1/2] done: count the docs, 1/1 check"), "{shown}");
@@ -166,4 +168,26 @@ fn a_live_display_that_cannot_be_is_an_error() {
     assert!(text(&refused.stderr).starts_with("error R2001: `--progress live` is not possible here"));
     let silent = scene.plain(&[&REQUEST[..], &["--progress", "none"]].concat());
     assert!(text(&silent.stderr).starts_with("done: all 2 checks met, "), "{}", text(&silent.stderr));
+}
+
+#[test]
+fn a_plan_that_is_only_shown_is_a_line_for_each_step() {
+    let scene = Scene::new(&super::script::asking());
+    let shown = scene.plain(&[&REQUEST[..], &["--plan"]].concat());
+    let expected = "plan only, nothing was done: 3 steps, 3 checks\n1 delete the note\n2 add it up\n3 count the docs     needs 1\n";
+    assert_eq!((text(&shown.stdout).as_str(), text(&shown.stderr).as_str()), (expected, ""));
+    assert!(scene.workspace().join("notes.md").exists());
+}
+
+/// Nothing is closed by who looks on: the task goes on when its terminal's other end is gone.
+#[test]
+fn a_reader_of_standard_error_that_is_gone_does_not_stop_the_work() {
+    let scene = Scene::new(&slow(100));
+    let script = r#""$0" "$@" 2>&1 > ../result | head -c 1 > /dev/null; exit ${PIPESTATUS[0]}"#;
+    let (exit, shown) = scene.shell(USUAL, &REQUEST, &[], Some(script)).ends();
+    assert_eq!(exit, Some(0), "{shown}");
+    assert_eq!(
+        std::fs::read_to_string(scene.at("result")).expect("a result"),
+        "find_files is done\ncalc is done\n"
+    );
 }
