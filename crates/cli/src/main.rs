@@ -104,7 +104,7 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
                     }
                 }
                 live.close(app.now());
-                tell_interrupted(&screen, works, live.name());
+                tell_interrupted(&screen, works, &live);
                 Ok(INTERRUPTED)
             }
             done = &mut command => done,
@@ -120,16 +120,15 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
 }
 
 /// How to go on, where there may be something to go on with.
-fn tell_interrupted(screen: &Screen, works: bool, task: Option<String>) {
-    let how = match &task {
+fn tell_interrupted(screen: &Screen, works: bool, live: &Live) {
+    let how = match live.name() {
         _ if !works => String::new(),
         Some(task) => format!("; regent resume {task} goes on"),
         None => "; regent resume goes on".to_owned(),
     };
     screen.note(&format!("interrupted: what was done is saved{how}"));
     if screen.json && works {
-        let line =
-            serde_json::json!({ "v": 1, "type": "core:interrupted", "task_id": task, "exit": INTERRUPTED });
+        let line = serde_json::json!({ "v": 1, "type": "core:interrupted", "task_id": live.model().task, "exit": INTERRUPTED });
         drop(screen.json_line(&line).and_then(|()| screen.flush())); // whoever closed it had enough
     }
 }

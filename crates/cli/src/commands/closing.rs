@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::Done;
 use super::attend::left_waiting;
-use crate::live::model::{Model, Part, State};
+use crate::live::model::{Model, Part, Round, State};
 use crate::live::{Live, words};
 use crate::show::{Screen, Tone, inline, plural, problem};
 
@@ -115,7 +115,7 @@ impl Closing<'_> {
         self.rows("done", if done.is_empty() { vec!["nothing".to_owned()] } else { vec![done.join(", ")] });
         let not_done = numbered().filter(|(_, part)| part.state != State::Done);
         self.rows("not done", not_done.map(|(number, part)| not_done_line(number, part)).collect::<Vec<_>>());
-        self.rows("tried", result.tried.iter().map(|line| inline(line)).collect::<Vec<_>>());
+        self.rows("tried", self.tried(result));
         if self.report.can_undo > 0 {
             let changes = plural(self.report.can_undo as u64, "change", "changes");
             self.rows("kept", vec![format!("{changes}, can be undone")]);
@@ -123,6 +123,17 @@ impl Closing<'_> {
         self.cost();
         self.rows("next", result.next.iter().map(|line| inline(line)).collect::<Vec<_>>());
         self.commands("more", &[format!("regent explain {}", trouble.code)]);
+    }
+
+    /// What the rounds before the last one came to, and what was done about it.
+    fn tried(&self, result: &FinalResult) -> Vec<String> {
+        if self.model.rounds.is_empty() {
+            return result.tried.iter().map(|line| inline(line)).collect();
+        }
+        let line = |(number, round): (u32, &Round)| {
+            format!("round {number}: {}; then {}", inline(&round.why), words::directive(round.directive))
+        };
+        (1..).zip(&self.model.rounds).map(line).collect()
     }
 
     fn why_stopped(&self, result: &FinalResult) -> String {
@@ -170,11 +181,11 @@ impl Closing<'_> {
 
     /// How long it took: of work, and of waiting where somebody was waited for.
     fn time(&self) -> String {
-        let (all, waited) = (self.report.elapsed, self.model.waited);
+        let waited = self.model.waited;
         if waited < Duration::from_secs(1) {
-            return format!(", {}", seconds(all));
+            return format!(", {}", seconds(self.report.elapsed));
         }
-        let worked = words::clock(all.saturating_sub(waited));
+        let worked = words::clock(self.model.lasted().saturating_sub(waited));
         format!("; {worked} of work, {} waiting for you", words::clock(waited))
     }
 

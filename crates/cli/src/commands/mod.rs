@@ -11,6 +11,7 @@ mod forget;
 mod ggs;
 mod grants;
 mod house;
+mod jobs;
 mod keeping;
 mod knocks;
 mod lines;

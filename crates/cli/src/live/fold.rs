@@ -1,5 +1,7 @@
 //! One step in, what is known afterwards, and the lines that are said once and stay. Nothing else decides what is shown.
 
+use std::time::Duration;
+
 use domain::approval::Answer;
 use domain::ask::Want;
 use domain::call::{Call, target};
@@ -42,8 +44,11 @@ struct Node {
 }
 
 pub(crate) fn fold(model: &mut Model, step: &Step) -> Vec<Line> {
-    if let Some(last) = model.last.filter(|_| model.is_waiting()) {
-        model.waited += step.at.since(last);
+    let since_last = model.last.map_or(Duration::ZERO, |last| step.at.since(last));
+    if step.input == Input::TakenOver {
+        model.paused += since_last;
+    } else if model.is_waiting() {
+        model.waited += since_last;
     }
     model.last = Some(step.at);
     if let Some(subject) = step.input.subject() {

@@ -154,6 +154,9 @@ impl Live {
     /// The result follows, or the end.
     pub(crate) fn close(&self, now: Time) {
         let held = &mut *self.held();
+        if !held.may_draw() {
+            held.stage.way = Way::Plain; // in the background: what is to be said is said, and nothing moves
+        }
         let text = held.stage.close(now, held.size());
         held.write_and_give_back(text);
     }

@@ -33,6 +33,8 @@ pub(crate) struct Model {
     pub(crate) replans: u32,
     /// What each round came to.
     pub(crate) rounds: Vec<Round>,
+    /// How long nobody was at it, between one process and the next.
+    pub(super) paused: Duration,
     /// How long nothing went on without a person.
     pub(crate) waited: Duration,
     /// Millionths of the house's currency.
@@ -160,7 +162,12 @@ impl Model {
     }
 
     pub(crate) fn elapsed(&self, now: Time) -> Duration {
-        self.began.map_or(Duration::ZERO, |began| now.since(began))
+        self.began.map_or(Duration::ZERO, |began| now.since(began)).saturating_sub(self.paused)
+    }
+
+    /// From its first step to its last.
+    pub(crate) fn lasted(&self) -> Duration {
+        self.last.map_or(Duration::ZERO, |last| self.elapsed(last))
     }
 
     fn worked(&self, now: Time) -> Duration {

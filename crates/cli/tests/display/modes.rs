@@ -63,9 +63,16 @@ fn ctrl_c_stops_within_two_seconds_and_resume_finishes() {
         "{left:?}"
     );
     assert!(left.iter().all(|line| !line.contains(RULE)), "nothing is left of the block: {left:?}");
-    let resumed = scene.plain(&["resume"]);
-    assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed.stderr));
-    assert_eq!(text(&resumed.stdout), "find_files is done\ncalc is done\n");
+    let resumed = scene.terminal(USUAL, &["resume"], &[]);
+    drawn(&resumed);
+    let (exit, shown) = resumed.ends();
+    assert_eq!(exit, Some(0), "{shown}");
+    let left = screen(&shown, USUAL);
+    let expected =
+        ["✓ 1 count the docs", "✓ 2 add it up", "find_files is done", "calc is done", "✓ done: all 2"];
+    for (line, expected) in left.iter().zip(expected) {
+        assert!(line.starts_with(expected), "what was said before is not said again: {left:#?}");
+    }
 }
 
 #[test]

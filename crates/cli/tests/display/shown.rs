@@ -156,6 +156,11 @@ fn the_json_stream_has_a_type_on_every_line_and_ends_with_the_exit_code() {
                 .iter()
                 .all(|line| line["v"] == 1 && line["type"].is_string() && line["task_id"].is_string())
         );
+        let documented = include_str!("../../../../docs/filters.md");
+        for line in &lines {
+            let kind = line["type"].as_str().expect("a type");
+            assert!(documented.contains(&format!("| `{kind}`")), "docs/filters.md does not know {kind}");
+        }
         assert_eq!((&last["type"], &last["exit"]), (&"core:response".into(), &exit.into()));
     }
 }

@@ -99,6 +99,15 @@ fn a_round_that_runs_looks_like_its_picture() {
 }
 
 #[test]
+fn the_time_in_which_nobody_was_at_it_does_not_count() {
+    let mut task = Recording::new(Some(Params::default()));
+    task.wait(2_000).understood().wait(3_600_000).taken_over().wait(3_000);
+    let (model, _) = folded(&task);
+    assert_eq!(model.elapsed(task.now()).as_secs(), 5);
+    assert_eq!((model.waited.as_secs(), model.lasted().as_secs()), (0, 2));
+}
+
+#[test]
 fn too_many_steps_fold_and_what_matters_stays() {
     let mut task = Recording::new(Some(Params::default()));
     let parts = (0..20).map(|n| part(&format!("part {n}"), 1, if n < 9 { &[] } else { &[0] }, "find_files"));

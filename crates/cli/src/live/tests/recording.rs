@@ -136,6 +136,10 @@ impl Recording {
         self.give(Input::Acted { subtask, action })
     }
 
+    pub(super) fn taken_over(&mut self) -> &mut Self {
+        self.give(Input::TakenOver)
+    }
+
     pub(super) fn now(&self) -> Time {
         self.now
     }
