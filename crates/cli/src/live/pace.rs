@@ -29,9 +29,8 @@ impl Pace {
 
     /// How long until a frame may be drawn.
     pub(crate) fn until_frame(&self, now: Time) -> Duration {
-        let quiet = QUIET.saturating_sub(now.since(self.began));
-        let frame = self.drawn.map_or(Duration::ZERO, |drawn| FRAME.saturating_sub(now.since(drawn)));
-        quiet.max(frame)
+        let frame = self.drawn.map_or(Duration::ZERO, |drawn| left_of(FRAME, drawn, now));
+        left_of(QUIET, self.began, now).max(frame)
     }
 
     /// Whether it was over before anybody could have read anything.
@@ -58,6 +57,11 @@ impl Pace {
 
     /// How long until a sign of life is due.
     pub(crate) fn until_life(&self, now: Time) -> Duration {
-        LIFE.saturating_sub(now.since(self.said))
+        left_of(LIFE, self.said, now)
     }
+}
+
+/// What is left of a span. Nothing if the clock was put back meanwhile: nobody waits for it to come here again.
+fn left_of(span: Duration, since: Time, now: Time) -> Duration {
+    if now < since { Duration::ZERO } else { span.saturating_sub(now.since(since)) }
 }

@@ -168,10 +168,10 @@ fn a_question_takes_the_place_of_the_block_and_what_is_over_meanwhile_follows_th
         let found = left.iter().position(|line| line.contains(what));
         found.unwrap_or_else(|| panic!("{what} is not there: {left:#?}"))
     };
+    assert!(place("approved, this once") < place("✓ 2 add it up"), "{left:#?}");
     let order = [
         place("path: notes.md"),
         place("approved, this once"),
-        place("✓ 2 add it up"),
         place("✓ 1 delete the note"),
         place("✓ 3 count the docs"),
         place("delete_file is done"),
@@ -194,4 +194,13 @@ fn ctrl_c_at_a_question_decides_nothing() {
     assert!(scene.workspace().join("notes.md").exists());
     let audit = text(&scene.plain(&["audit", "list", "--json"]).stdout);
     assert!(!audit.contains("reject"), "{audit}");
+}
+
+#[test]
+fn in_the_background_nothing_is_drawn() {
+    let scene = Scene::new(&slow(400));
+    let terminal = scene.shell(USUAL, &REQUEST, &[], Some(r#"set -m; "$0" "$@" & wait %1"#));
+    let (exit, shown) = terminal.ends();
+    assert_eq!(exit, Some(0), "{shown}");
+    assert!(shown.contains("[1/2] done: count the docs") && !shown.contains(RULE), "{shown}");
 }

@@ -60,6 +60,14 @@ fn nothing_is_drawn_of_what_has_not_changed() {
 }
 
 #[test]
+fn a_clock_that_is_put_back_stops_nothing() {
+    let mut stage = Stage::new(Way::Live, DRAWN, at(3_600_000));
+    aurora().steps.iter().take(3).for_each(|step| stage.see(step));
+    assert!(stage.draw(at(10_000), SIZE).is_some());
+    assert!(stage.draw(at(9_000), SIZE).is_some(), "another second is shown");
+}
+
+#[test]
 fn all_clocks_of_a_block_tick_together() {
     let frames = frames(Way::Live, 40_000);
     let quiet: Vec<u64> =
