@@ -34,6 +34,20 @@ pub(crate) struct Global {
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN")]
     pub(crate) color: Option<Color>,
+    /// How to show that work goes on
+    #[arg(long, global = true, value_name = "HOW")]
+    pub(crate) progress: Option<Progress>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Progress {
+    // Live on a terminal that can show it, plain lines elsewhere.
+    #[default]
+    Auto,
+    Live,
+    Plain,
+    // Only the result and how it ended.
+    None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

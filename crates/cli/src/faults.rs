@@ -2,8 +2,9 @@
 //! that survives it where it is, and waits to be told to go on, or to be killed. The same build can be made to go
 //! faster, and to lack one guard, so that tests show that they notice.
 //!
-//! `REGENT_FAULTS` holds it all: `socket=<path>,lease=<ms>,duties=<ms>,model=<ms>,script=<path>,without=<guard>`, each of
-//! them optional. With a script a model is played in the place of the reflexes, and every ask of it is a point too.
+//! `REGENT_FAULTS` holds it all: `socket=<path>,lease=<ms>,duties=<ms>,model=<ms>,script=<path>,panic=<role>,without=<guard>`,
+//! each of them optional. With a script a model is played in the place of the reflexes, and every ask of it is a point too;
+//! one role of it can break down.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
@@ -48,7 +49,7 @@ fn provider(probe: &Arc<dyn Probe>) -> Arc<dyn Provider> {
     let Some(path) = setting("script") else { return Arc::new(llm::Reflex) };
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     match Script::with_sleep(&text, |time| Box::pin(tokio::time::sleep(time))) {
-        Ok(script) => Arc::new(Played { script, probe: Arc::clone(probe) }),
+        Ok(script) => Arc::new(Played { script, probe: Arc::clone(probe), panics: setting("panic") }),
         Err(_unreadable) => Arc::new(llm::Reflex), // then the test does not see what it expects
     }
 }
@@ -57,18 +58,23 @@ fn provider(probe: &Arc<dyn Probe>) -> Arc<dyn Provider> {
 struct Played {
     script: Script,
     probe: Arc<dyn Probe>,
+    /// The role that breaks down, after it was waited for.
+    panics: Option<String>,
 }
 
 impl Provider for Played {
     fn ask(&self, ask: &Ask) -> Answer {
         let later = self.script.ask(ask);
         let (probe, role) = (Arc::clone(&self.probe), ask.subject().role());
+        let panics = self.panics.as_deref() == Some(role);
         Answer::Later(Box::pin(async move {
             probe.reached(Point::Stage { name: role });
-            match later {
+            let heard = match later {
                 Answer::Later(later) => later.await,
                 Answer::Now(reply) => Heard { reply: Ok(reply), usage: Usage::default() },
-            }
+            };
+            assert!(!panics, "{role} breaks down, as the test wants");
+            heard
         }))
     }
 

@@ -7,6 +7,7 @@ mod commands;
 mod edge;
 #[cfg(feature = "faults")]
 mod faults;
+mod live;
 mod show;
 
 use std::path::Path;
@@ -24,6 +25,7 @@ use runtime::{App, Code, House, Pace, Parts, Problem};
 use args::{Args, Color, Global};
 use commands::Trouble;
 use edge::{OsHost, OsIds, Seat, Surroundings, SystemClock, Written};
+use live::Live;
 use show::{Screen, problem};
 
 /// What a shell expects after Ctrl-C.
@@ -37,7 +39,8 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return ExitCode::from(usage(&error, &surroundings)),
     };
-    let screen = Screen::new(args.global.json, color(&args.global, "auto", &surroundings), &surroundings);
+    let screen =
+        Screen::new(args.global.json, color(&args.global, "auto", &surroundings), false, &surroundings);
     ExitCode::from(match start(args, &surroundings, &screen) {
         Ok(exit) => exit,
         Err(trouble) => report(&screen, trouble),
@@ -62,9 +65,12 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
         Err(mistakes) if args.command.helps() => (Settings::default(), mistakes),
         Err(mistakes) => return Err(edge::unreadable(&mistakes).into()),
     };
-    let screen =
-        Screen::new(screen.json, color(&args.global, settings.get("ui.color"), surroundings), surroundings);
+    let accessible = settings.get("ui.accessible") == "yes";
+    let color = color(&args.global, settings.get("ui.color"), surroundings);
+    let screen = Screen::new(screen.json, color, accessible, surroundings);
     let works = args.command.works();
+    let progress = args.global.progress.unwrap_or_default();
+    let live = Live::new(live::way(progress, screen.ambience(surroundings))?, &screen);
     // Never dropped: closing the database would cost every command a checkpoint, and what is durable needs no
     // closing. The next process finds the log beside the database and goes on from there, as after a crash.
     let app: &'static App =
@@ -75,7 +81,8 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
         .map_err(|error| Problem::new(Code::INTERNAL, format!("the runtime does not start: {error}")))?;
     let done = runtime.block_on(async {
         let seat = Seat::default();
-        let mut command = std::pin::pin!(commands::dispatch(args.command, app, &screen, surroundings, &seat));
+        let mut command =
+            std::pin::pin!(commands::dispatch(args.command, app, &screen, surroundings, &seat, &live));
         tokio::select! {
             biased; // it listens for signals before it does anything
             () = interrupted() => {
@@ -88,6 +95,7 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
                     }
                 }
                 // What runs is told, and may say how far it came; whoever cannot wait asks a second time.
+                live.stop(app.now());
                 if app.stop() {
                     tokio::select! {
                         () = interrupted() => {}
@@ -95,8 +103,8 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
                         _ = &mut command => {}
                     }
                 }
-                let how = if works { "; regent resume goes on" } else { "" };
-                screen.note(&format!("interrupted: what was done is saved{how}"));
+                live.close(app.now());
+                tell_interrupted(&screen, works, &live);
                 Ok(INTERRUPTED)
             }
             done = &mut command => done,
@@ -109,6 +117,20 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
     // A tool that is still walking a tree must not keep the program from ending.
     runtime.shutdown_background();
     done
+}
+
+/// How to go on, where there may be something to go on with.
+fn tell_interrupted(screen: &Screen, works: bool, live: &Live) {
+    let how = match live.name() {
+        _ if !works => String::new(),
+        Some(task) => format!("; regent resume {task} goes on"),
+        None => "; regent resume goes on".to_owned(),
+    };
+    screen.note(&format!("interrupted: what was done is saved{how}"));
+    if screen.json && works {
+        let line = serde_json::json!({ "v": 1, "type": "core:interrupted", "task_id": live.model().task, "exit": INTERRUPTED });
+        drop(screen.json_line(&line).and_then(|()| screen.flush())); // whoever closed it had enough
+    }
 }
 
 /// What the owner has to know whatever they asked for.
@@ -200,7 +222,7 @@ fn color(global: &Global, setting: &str, surroundings: &Surroundings) -> Color {
 
 /// Help and version go to standard output; a mistake gets a code like any other.
 fn usage(error: &clap::Error, surroundings: &Surroundings) -> u8 {
-    let screen = Screen::new(false, Color::Never, surroundings);
+    let screen = Screen::new(false, Color::Never, false, surroundings);
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match error.print() {
             Ok(()) => 0,

@@ -15,6 +15,7 @@ mod process;
 #[expect(dead_code, reason = "shared with the tests of bad input, which use all of it")]
 #[path = "bad_input/sql.rs"]
 mod sql;
+#[expect(dead_code, reason = "shared with the tests of the display, which use the rest of it")]
 mod terminal;
 #[expect(dead_code, clippy::print_stderr, reason = "shared with the tests of bad input, which use all of it")]
 #[path = "bad_input/world.rs"]

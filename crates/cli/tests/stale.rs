@@ -328,7 +328,7 @@ fn who_was_put_out_and_not_taken_over_from_goes_on_on_postgresql() {
     let (points, output) = stopped.wakes();
     assert_eq!(text(&output.stdout), ANSWER, "{points:?} {}", text(&output.stderr));
     assert_eq!(output.status.code(), Some(0));
-    assert!(scene.succeeds(&["status"]).contains("0 unfinished"));
+    assert!(scene.succeeds(&["status"]).contains("nothing unfinished"));
     scene.succeeds(&["audit", "verify"]);
 }
 
@@ -352,7 +352,7 @@ fn others_are_busy_on_sqlite(ends: impl FnOnce(&Scene, Stopped)) {
     assert!((Duration::from_secs(9)..Duration::from_secs(20)).contains(&took), "{took:?}");
     ends(&scene, stopped);
     assert_eq!(scene.succeeds(&["run", REFERENCE]), ANSWER);
-    assert!(scene.succeeds(&["status"]).contains("0 unfinished"));
+    assert!(scene.succeeds(&["status"]).contains("nothing unfinished"));
     scene.succeeds(&["audit", "verify"]);
 }
 

@@ -39,7 +39,7 @@ pub enum Values {
     Steering,
 }
 
-pub const KEYS: [Key; 6] = [
+pub const KEYS: [Key; 7] = [
     Key {
         name: "approvals.chain",
         default: "owner",
@@ -69,6 +69,12 @@ pub const KEYS: [Key; 6] = [
         default: "system",
         values: Values::TimeZone,
         about: "the zone times are shown in: `system`, or a name like `Australia/Sydney`",
+    },
+    Key {
+        name: "ui.accessible",
+        default: "no",
+        values: Values::OneOf(&["no", "yes"]),
+        about: "`yes` for a screen reader: plain lines, words for symbols, a bell at each question and at the end; so does `ACCESSIBLE=1`",
     },
     Key {
         name: "ui.color",

@@ -8,16 +8,16 @@ use domain::Time;
 use domain::event::TERMINAL;
 use domain::id::TaskId;
 use jiff::tz::TimeZone;
-use nix::sys::signal::{Signal, raise};
 use runtime::app::{Act, ApprovalView, Patience, Report};
 use runtime::{App, Problem, Shown};
 use serde_json::Value;
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::approvals::changed;
-use super::prompt::{Conversation, Desk};
-use crate::edge::tty::{Marks, Tty};
+use super::jobs::{Resizes, Suspended};
+use super::prompt::{Conversation, Desk, Terminal};
+use crate::edge::tty::{Heard, Marks, Tty};
 use crate::edge::{Seat, Surroundings};
+use crate::live::Live;
 use crate::show::approval::{Fold, Look, open_until, title};
 use crate::show::{Screen, Tone};
 
@@ -27,16 +27,23 @@ pub(crate) struct Attendance {
     pub(super) seat: Seat,
     /// Where they can be asked; nothing if they cannot.
     pub(super) tty: Option<Tty>,
+    pub(super) live: Live,
     /// Whether to stay until somebody, somewhere, has answered.
     wait: bool,
 }
 
 impl Attendance {
     /// Somebody is asked only where they see the question and can answer it, and never in the middle of JSON.
-    pub(super) fn of(screen: &Screen, surroundings: &Surroundings, seat: &Seat, wait: bool) -> Self {
+    pub(super) fn of(
+        screen: &Screen,
+        surroundings: &Surroundings,
+        seat: &Seat,
+        live: &Live,
+        wait: bool,
+    ) -> Self {
         let marks = Marks::of(surroundings.variable("TERM"), surroundings.variable("TMUX").is_some());
         let tty = if screen.is_watched() && !screen.json { Tty::open(marks) } else { None };
-        Self { seat: seat.clone(), tty, wait }
+        Self { seat: seat.clone(), tty, live: live.clone(), wait }
     }
 
     pub(super) fn patience(&self) -> Patience {
@@ -65,7 +72,8 @@ pub(super) async fn attended(
     task: Whose,
     work: impl Future<Output = Result<Report, Problem>>,
 ) -> Result<Report, Problem> {
-    let Attendance { seat, tty, wait } = attendance;
+    let Attendance { seat, tty, live, wait } = attendance;
+    live.begin(tty.as_ref(), app.now());
     let (known, perhaps) = match task {
         Whose::New => (None, None),
         Whose::Ours(task) => (Some(task), None),
@@ -74,14 +82,18 @@ pub(super) async fn attended(
     let desk = AtWork { app, task: Cell::new(known) };
     let talk = async {
         match tty {
-            Some(tty) => Conversation::new(&desk, tty, seat, screen.note_theme()).hold().await,
+            Some(tty) => {
+                let spot = Spot { tty, live, app };
+                Conversation::new(&desk, &spot, seat, screen.note_theme()).hold().await;
+            }
             None if *wait => tell(&desk, screen, seat).await,
             None => {}
         }
     };
     let (mut work, mut talk) = (std::pin::pin!(work), std::pin::pin!(talk));
     let mut display = app.display();
-    let mut suspended = Suspended::over(tty.as_ref());
+    let mut suspended = Suspended::over(tty.as_ref(), live);
+    let mut resizes = Resizes::default();
     let (mut talking, mut posting, mut doubt) = (true, true, perhaps.is_some());
     let mut cleared = std::pin::pin!(tokio::time::sleep(DOUBT));
     loop {
@@ -93,6 +105,7 @@ pub(super) async fn attended(
                 if talking {
                     drop(tokio::time::timeout(AT_MOST, talk).await);
                 }
+                live.close(app.now());
                 return report;
             }
             () = &mut talk, if talking => talking = false,
@@ -103,7 +116,14 @@ pub(super) async fn attended(
                     None => posting = false,
                 }
                 seat.stir();
+                name(app, live, desk.task.get()).await;
+                live.draw(app.now());
             }
+            () = rest(live.until(app.now())) => {
+                name(app, live, desk.task.get()).await;
+                live.draw(app.now());
+            }
+            () = resizes.next(live.is_drawn()) => live.resized(app.now()),
             () = &mut cleared, if doubt => {
                 doubt = false;
                 desk.task.set(desk.task.get().or(perhaps));
@@ -114,53 +134,61 @@ pub(super) async fn attended(
     }
 }
 
-/// Ctrl-Z: the terminal is given back as it was before this process stops, and set up again when it goes on.
-struct Suspended<'a> {
-    tty: Option<&'a Tty>,
-    stops: Option<tokio::signal::unix::Signal>,
-    goes_on: Option<tokio::signal::unix::Signal>,
-    /// Whether what is heard next of going on belongs to a stop that was obeyed.
-    stopped: bool,
+/// A question on the terminal: the live block gives way to it, and comes back after the answer.
+struct Spot<'a> {
+    tty: &'a Tty,
+    live: &'a Live,
+    app: &'a App,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Job {
-    Stop,
-    GoOn,
+impl Terminal for Spot<'_> {
+    fn take(&self) {
+        self.live.give_way(self.app.now());
+    }
+
+    fn release(&self) {
+        self.live.come_back();
+    }
+
+    fn say(&self, line: &str) {
+        self.tty.write_if_ours(&format!("{}\n", line.trim_end()));
+    }
+
+    fn ring(&self) {
+        self.tty.write_if_ours("\x07");
+    }
+
+    async fn until_ours(&self) {
+        self.tty.until_ours().await;
+    }
+
+    fn tells_pasted(&self) -> bool {
+        self.tty.tells_pasted()
+    }
+
+    fn width(&self) -> usize {
+        self.tty.width()
+    }
+
+    async fn ask(&self, prompt: &str) -> Heard {
+        self.tty.ask(prompt).await
+    }
 }
 
-impl<'a> Suspended<'a> {
-    fn over(tty: Option<&'a Tty>) -> Self {
-        let heard = |which: Signal| tty.and_then(|_| signal(SignalKind::from_raw(which as i32)).ok());
-        Self { tty, stops: heard(Signal::SIGTSTP), goes_on: heard(Signal::SIGCONT), stopped: false }
+/// Until then; for ever, if there is nothing to wait for.
+async fn rest(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => std::future::pending().await,
     }
+}
 
-    async fn asked(&mut self) -> Job {
-        match (&mut self.stops, &mut self.goes_on) {
-            (Some(stops), Some(goes_on)) => tokio::select! {
-                Some(()) = stops.recv() => Job::Stop,
-                Some(()) = goes_on.recv() => Job::GoOn,
-                else => std::future::pending().await,
-            },
-            _ => std::future::pending().await,
-        }
-    }
-
-    fn obey(&mut self, job: Job) {
-        let Some(tty) = self.tty else { return };
-        match job {
-            Job::Stop => {
-                tty.lend();
-                self.stopped = true;
-                // Not SIGSTOP, which stops for good where no shell is above to say `fg`: this one the system leaves out
-                // then, as it does with Ctrl-Z. It goes on from here, now or later.
-                raise(Signal::SIGTTOU).unwrap_or_default();
-                tty.take_back();
-            }
-            Job::GoOn if std::mem::take(&mut self.stopped) => {}
-            // It was stopped from outside, and nobody could say so before.
-            Job::GoOn => tty.start_over(),
-        }
+/// What is shown needs a name to be asked about by.
+async fn name(app: &App, live: &Live, task: Option<TaskId>) {
+    if let Some(task) = task.filter(|_| live.wants_name(app.now()))
+        && let Ok(short) = app.short(task).await
+    {
+        live.call_it(short);
     }
 }
 

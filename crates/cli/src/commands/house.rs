@@ -3,7 +3,8 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use clap::CommandFactory as _;
-use runtime::app::{Admitted, AuditReport, Explained};
+use domain::task::Status;
+use runtime::app::{Admitted, AuditReport, Explained, TaskLine};
 use runtime::{App, Code, DutyState, Problem, State};
 
 use super::{Done, tasks};
@@ -47,7 +48,8 @@ pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
             screen.tinted("regent doctor", Tone::Command)
         ))?;
     }
-    screen.line(&format!("  now      {} unfinished", status.unfinished.len()))?;
+    let halted = if status.halted.is_some() { "halted" } else { "not halted" };
+    screen.line(&format!("  now      {}; {halted}", now(&status.unfinished)))?;
     screen.line(&format!(
         "  today    {}, {} stopped",
         plural(status.today, "task", "tasks"),
@@ -55,6 +57,19 @@ pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
     ))?;
     screen.line(&format!("  audit    {}", audit(&status.audit, app.now())))?;
     Ok(0)
+}
+
+/// `2 begun, 1 waiting for you, 3 queued`.
+fn now(unfinished: &[TaskLine]) -> String {
+    let count = |which: Status| unfinished.iter().filter(|line| line.status == which).count();
+    let groups = [
+        (count(Status::Running), "begun"),
+        (count(Status::Waiting), "waiting for you"),
+        (count(Status::Queued), "queued"),
+    ];
+    let groups = groups.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+    let groups: Vec<String> = groups.collect();
+    if groups.is_empty() { "nothing unfinished".to_owned() } else { groups.join(", ") }
 }
 
 fn audit(report: &AuditReport, now: domain::Time) -> String {

@@ -5,11 +5,13 @@ mod approvals;
 mod attend;
 mod audit;
 mod authorize;
+mod closing;
 mod events;
 mod forget;
 mod ggs;
 mod grants;
 mod house;
+mod jobs;
 mod keeping;
 mod knocks;
 mod lines;
@@ -29,6 +31,7 @@ use runtime::{App, Problem};
 
 use crate::args::{Command, Ggs};
 use crate::edge::{Seat, Surroundings};
+use crate::live::Live;
 use crate::show::Screen;
 use attend::Attendance;
 pub(crate) use keeping::upgraded;
@@ -62,8 +65,9 @@ pub(crate) async fn dispatch(
     screen: &Screen,
     surroundings: &Surroundings,
     seat: &Seat,
+    live: &Live,
 ) -> Done {
-    let attendance = |wait| Attendance::of(screen, surroundings, seat, wait);
+    let attendance = |wait| Attendance::of(screen, surroundings, seat, live, wait);
     if command.works() {
         acl::warn(app, screen).await;
     }
@@ -81,7 +85,7 @@ pub(crate) async fn dispatch(
         Command::Replay { id, recording } => tasks::replay(app, screen, &id, recording).await,
         Command::Approvals(command) => approvals::approvals(app, screen, command).await,
         Command::Grants(command) => grants::grants(app, screen, command).await,
-        Command::Tools(command) => tools::tools(app, screen, surroundings, seat, command).await,
+        Command::Tools(command) => tools::tools(app, screen, surroundings, attendance, command).await,
         Command::Undo { task, dry_run } => undo::undo(app, screen, &task, dry_run).await,
         Command::Authorize => authorize::authorize(screen).await,
         Command::Ggs(Ggs::Step) => ggs::step(screen).await,

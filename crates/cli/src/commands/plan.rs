@@ -10,7 +10,8 @@ use runtime::{App, Surface};
 use super::Done;
 use super::run::workspace;
 use crate::edge::Surroundings;
-use crate::show::{Screen, Tone, inline, problem};
+use crate::live::words;
+use crate::show::{Screen, Tone, columns, inline, plural, problem};
 
 /// Nothing is handed over, because nothing is done.
 struct Nobody;
@@ -42,48 +43,59 @@ pub(crate) async fn plan(app: &App, screen: &Screen, surroundings: &Surroundings
             trouble.iter().for_each(|trouble| screen.note(&problem(screen, trouble)));
         }
         (None, Some(result)) => screen.line(&format!("would answer: {}", inline(&result.text)))?,
-        (None, None) => show(screen, &rehearsal)?,
+        (None, None) => {
+            screen.line(&head(&rehearsal))?;
+            for line in rows(screen, &rehearsal.subtasks) {
+                screen.line(&line)?;
+            }
+            return Ok(exit);
+        }
     }
     screen.note("nothing was done");
     Ok(exit)
 }
 
-fn show(screen: &Screen, rehearsal: &Rehearsal) -> std::io::Result<()> {
-    if let Some(intent) = &rehearsal.intent {
-        screen.line(&inline(intent))?;
-    }
-    for (number, subtask) in (1..).zip(&rehearsal.subtasks) {
-        let Planned { intent, depends_on, criteria, tools, first } = subtask;
-        let after = match depends_on.as_slice() {
-            [] => String::new(),
-            on => {
-                let on: Vec<String> = on.iter().map(|on| (on + 1).to_string()).collect();
-                format!("  (after {})", on.join(", "))
-            }
-        };
-        screen.line(&format!("{number:>3}  {}{after}", inline(intent)))?;
-        match first {
-            Some(first) => screen.line(&format!("     call  {}", foreseen(screen, first)))?,
-            None if tools.is_empty() => {}
-            None => screen.line(&format!("     with  {}", tools.join(", ")))?,
-        }
-        for criterion in criteria {
-            screen.line(&format!("     check {}", inline(criterion)))?;
-        }
-    }
-    for criterion in &rehearsal.task_criteria {
-        screen.line(&format!("  in all   {}", inline(criterion)))?;
-    }
-    Ok(())
+/// `plan only, nothing was done: 5 steps, 9 checks (8 in code, 1 judged by a model)`.
+fn head(rehearsal: &Rehearsal) -> String {
+    let checks = rehearsal.subtasks.iter().map(|step| step.criteria.len()).sum::<usize>();
+    let checks = checks + rehearsal.task_criteria.len();
+    let judged = match rehearsal.judged {
+        0 => String::new(),
+        judged => format!(" ({} in code, {judged} judged by a model)", checks.saturating_sub(judged)),
+    };
+    let steps = plural(rehearsal.subtasks.len() as u64, "step", "steps");
+    format!("plan only, nothing was done: {steps}, {}{judged}", plural(checks as u64, "check", "checks"))
+}
+
+/// A line for each step: its number, what, with which tool, what it needs, and whether somebody would be asked.
+fn rows(screen: &Screen, steps: &[Planned]) -> Vec<String> {
+    const INTENT: usize = 36;
+    let cells = (1..).zip(steps).map(|(number, step)| {
+        let needs: Vec<u32> = step.depends_on.iter().map(|on| on + 1).collect();
+        let needs =
+            if needs.is_empty() { String::new() } else { format!("needs {}", words::numbers(&needs)) };
+        let tool = step.first.as_ref().map_or_else(|| step.tools.join(", "), |first| first.tool.to_string());
+        (format!("{number} {}", inline(&step.intent)), tool, needs)
+    });
+    let cells: Vec<(String, String, String)> = cells.collect();
+    let widest = |of: fn(&(String, String, String)) -> &String| {
+        cells.iter().map(|cell| columns(of(cell))).max().unwrap_or_default()
+    };
+    let (intents, tools, needs) =
+        (widest(|cell| &cell.0).min(INTENT), widest(|cell| &cell.1), widest(|cell| &cell.2));
+    let line = |((intent, tool, need), step): (&(String, String, String), &Planned)| {
+        let said = step.first.as_ref().map_or_else(String::new, |first| foreseen(screen, first));
+        let need = if needs == 0 { String::new() } else { format!("{need:<needs$}  ") };
+        format!("{intent:<intents$}  {tool:<tools$}  {need}{said}").trim_end().to_owned()
+    };
+    cells.iter().zip(steps).map(line).collect()
 }
 
 fn foreseen(screen: &Screen, first: &Foreseen) -> String {
-    let Foreseen { tool, args, decision, why } = first;
-    let (word, tone) = match *decision {
-        "execute" => ("runs", Tone::Good),
-        "review" => ("you would be asked", Tone::Attention),
-        _ => ("would be refused", Tone::Bad),
-    };
-    let why = why.as_ref().map_or_else(String::new, |why| format!(": {}", inline(why)));
-    format!("{tool} {}  {}{why}", inline(&args.to_string()), screen.tinted(word, tone))
+    let why = first.why.as_ref().map_or_else(String::new, |why| format!(": {}", inline(why)));
+    match first.decision {
+        "execute" => String::new(),
+        "review" => screen.tinted(&format!("asks you{why}"), Tone::Attention),
+        _ => screen.tinted(&format!("would be refused{why}"), Tone::Bad),
+    }
 }

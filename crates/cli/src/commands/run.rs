@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use domain::id::TaskId;
-use domain::task::{Cause, Directive, FinalResult, Status};
-use runtime::app::{Report, Request, RoleCost, SAID_NO, shortcoming};
+use domain::task::{Cause, Directive, FinalResult};
+use runtime::app::{Request, shortcoming};
 use runtime::{App, Code, Problem, Surface, Watch};
 use serde_json::json;
 
 use super::Done;
-use super::attend::{Attendance, Whose, attended, left_waiting};
-use crate::edge::Surroundings;
+use super::attend::{Attendance, Whose, attended};
+use super::closing::closing;
 use crate::edge::tty::Tty;
-use crate::show::{Screen, Tone, inline, plural, problem};
-
-/// It is neither done nor failed: a person is needed.
-const WAITING: u8 = 3;
+use crate::edge::{Surroundings, SystemClock};
+use crate::live::Live;
+use crate::show::Screen;
 
 /// Where the work is done: here.
 pub(super) fn workspace(surroundings: &Surroundings) -> Result<std::path::PathBuf, Problem> {
@@ -34,12 +33,12 @@ pub(crate) async fn run(
         text: text.into(),
         workspace: workspace(surroundings)?,
         surface: surface(screen, attendance),
-        watch: watch(screen),
+        watch: watch(screen, &attendance.live),
         patience: attendance.patience(),
     };
     let report = attended(app, screen, attendance, Whose::New, Box::pin(app.run(request))).await?;
     afterwards(app).await;
-    closing(app, screen, &report)
+    closing(app, screen, &attendance.live, &report)
 }
 
 /// Nobody needs a daemon to have an orderly house: whoever has answered does what is due, for a moment. What does not
@@ -62,7 +61,17 @@ pub(crate) async fn resume(
         Some(task) => Whose::Ours(task),
         None => Whose::New,
     };
-    let work = app.resume(id, answer, surface(screen, attendance), watch(screen), attendance.patience());
+    if let Whose::Ours(task) | Whose::Perhaps(task) = task {
+        // What cannot be read any more is told by the work.
+        attendance.live.remember(&app.steps(&task.to_string()).await.unwrap_or_default());
+    }
+    let work = app.resume(
+        id,
+        answer,
+        surface(screen, attendance),
+        watch(screen, &attendance.live),
+        attendance.patience(),
+    );
     let report = attended(app, screen, attendance, task, Box::pin(work)).await?;
     if report.status.is_over()
         && let Some(undone) = app.undone_by(report.task).await?
@@ -76,7 +85,7 @@ pub(crate) async fn resume(
         if screen.json { response(screen, report.task, result)? } else { print(screen, result)? }
     }
     afterwards(app).await;
-    closing(app, screen, &report)
+    closing(app, screen, &attendance.live, &report)
 }
 
 /// The task that is meant, if it was begun: one that only waits takes no step that would tell.
@@ -94,10 +103,11 @@ async fn driven(app: &App, task: TaskId) -> bool {
     app.questions_of(task).await.is_ok_and(|open| open.iter().any(|view| view.attended))
 }
 
-/// With `--json` every step is an event on standard output, once it is durable.
-pub(super) fn watch(screen: &Screen) -> Watch {
-    let screen = screen.clone();
+/// What is durable is folded, and with `--json` every step is an event on standard output.
+pub(super) fn watch(screen: &Screen, live: &Live) -> Watch {
+    let (screen, live) = (screen.clone(), live.clone());
     Arc::new(move |task, step| {
+        live.see(step);
         let events = if screen.json { runtime::app::bus_events(task, step) } else { Vec::new() };
         // The answer itself is the surface's line.
         for event in events.iter().filter(|event| event.get("type") != Some(&json!("core:response"))) {
@@ -111,16 +121,25 @@ struct Terminal {
     screen: Screen,
     /// Where a question may be open.
     tty: Option<Tty>,
+    live: Live,
+    clock: Arc<dyn domain::Clock>,
 }
 
 pub(super) fn surface(screen: &Screen, attendance: &Attendance) -> Arc<dyn Surface> {
-    Arc::new(Terminal { screen: screen.clone(), tty: attendance.tty.clone() })
+    let Attendance { tty, live, .. } = attendance;
+    Arc::new(Terminal {
+        screen: screen.clone(),
+        tty: tty.clone(),
+        live: live.clone(),
+        clock: Arc::new(SystemClock),
+    })
 }
 
 impl Surface for Terminal {
     fn show(&self, task: TaskId, result: &FinalResult) -> Result<(), String> {
         // Answered elsewhere a moment ago: the result does not begin behind a prompt.
         self.tty.iter().for_each(Tty::step_aside);
+        self.live.close(self.clock.now());
         let screen = &self.screen;
         let shown = if screen.json { response(screen, task, result) } else { print(screen, result) };
         match shown {
@@ -153,91 +172,4 @@ fn print(screen: &Screen, result: &FinalResult) -> std::io::Result<()> {
         (Directive::Abandon, _) => screen.result(&format!("PARTIAL RESULT\n{}", result.text))?,
     }
     screen.flush()
-}
-
-/// The last lines: how it ended, and what can be asked about it.
-pub(super) fn closing(app: &App, screen: &Screen, report: &Report) -> Done {
-    if report.status == Status::Waiting {
-        if screen.json {
-            screen.json_line(&json!({
-                "v": 1, "type": "core:waiting", "task_id": report.task, "exit": WAITING, "waiting": report.waiting,
-                "question": report.question,
-            }))?;
-        } else if report.question.is_some() {
-            report.problem().iter().for_each(|trouble| screen.note(&problem(screen, trouble)));
-        } else {
-            left_waiting(app, screen, report);
-        }
-        return Ok(WAITING);
-    }
-    let trouble = report.problem();
-    let exit = trouble.as_ref().map_or(0, |problem| problem.code.exit());
-    if screen.json && trouble.as_ref().is_none_or(|trouble| trouble.code != Code::OUTPUT) {
-        return Ok(exit); // the stream's last line said it all
-    }
-    match trouble {
-        Some(trouble) => {
-            screen.note(&problem(screen, &told(trouble)));
-            afterthoughts(screen, report);
-        }
-        None => {
-            let checks = report.result.as_ref().map_or(0, |result| result.verdicts.len());
-            let mark = screen.note_tinted(screen.mark("✓ done", "done"), Tone::Good);
-            let how = match checks {
-                0 => "answered directly".to_owned(),
-                checks => format!("all {checks} checks met"),
-            };
-            screen.note(&format!("{mark}: {how}, {}", seconds(report.elapsed)));
-            cost(screen, report);
-            let undo = match report.can_undo {
-                0 => String::new(),
-                _ => format!("    regent undo {}", report.short),
-            };
-            let commands = format!("regent why {}{undo}", report.short);
-            screen.note(&format!("  {}", screen.note_tinted(&commands, Tone::Command)));
-        }
-    }
-    Ok(exit)
-}
-
-/// What was tried and what could come next, where it is not done; and what it cost.
-fn afterthoughts(screen: &Screen, report: &Report) {
-    let lists = report.result.as_ref().map(|result| [("tried", &result.tried), ("next", &result.next)]);
-    for (label, lines) in lists.into_iter().flatten() {
-        for (at, line) in lines.iter().enumerate() {
-            screen.note(&format!("  {:<8} {}", if at == 0 { label } else { "" }, inline(line)));
-        }
-    }
-    cost(screen, report);
-}
-
-/// A line for each role that asked a model.
-fn cost(screen: &Screen, report: &Report) {
-    for (at, RoleCost { role, asks, tokens_in, tokens_out, price, .. }) in report.cost.iter().enumerate() {
-        let label = if at == 0 { "cost" } else { "" };
-        let role = role.replace('_', "-");
-        let asks = plural(*asks, "ask", "asks");
-        let money = match price {
-            0 => String::new(),
-            price => format!(", {}.{:06}", price / 1_000_000, price % 1_000_000),
-        };
-        screen
-            .note(&format!("  {label:<8} {role:<14} {asks}, {tokens_in} tokens in, {tokens_out} out{money}"));
-    }
-}
-
-/// What an agent is told after a no is not for whoever said it.
-fn told(mut trouble: Problem) -> Problem {
-    if trouble.code == Code::REFUSED && trouble.what.starts_with(SAID_NO) {
-        trouble.what = "you said no, so it was not done".into();
-    }
-    trouble
-}
-
-fn seconds(elapsed: std::time::Duration) -> String {
-    if elapsed.as_millis() < 100 {
-        format!("{} ms", elapsed.as_millis())
-    } else {
-        format!("{:.1} s", elapsed.as_secs_f64())
-    }
 }

@@ -11,9 +11,10 @@ use serde_json::{Map, Value};
 
 use super::Done;
 use super::attend::{Attendance, Whose, attended};
-use super::run::{afterwards, closing, surface, watch};
+use super::closing::closing;
+use super::run::{afterwards, surface, watch};
 use crate::args::Tools;
-use crate::edge::{Seat, Surroundings};
+use crate::edge::Surroundings;
 use crate::show::{Screen, Tone, brief, inline, plural};
 
 /// A call as it was typed.
@@ -29,7 +30,7 @@ pub(crate) async fn tools(
     app: &App,
     screen: &Screen,
     surroundings: &Surroundings,
-    seat: &Seat,
+    attendance: impl FnOnce(bool) -> Attendance,
     command: Tools,
 ) -> Done {
     match command {
@@ -57,7 +58,7 @@ pub(crate) async fn tools(
             Ok(0)
         }
         Tools::Call { tool, args, json_args, yes, wait } => {
-            let attendance = Attendance::of(screen, surroundings, seat, wait);
+            let attendance = attendance(wait);
             call(app, screen, surroundings, &attendance, Given { tool, args, json_args, yes }).await
         }
     }
@@ -244,12 +245,12 @@ async fn call(
         confirmed: yes,
         workspace,
         surface: surface(screen, attendance),
-        watch: watch(screen),
+        watch: watch(screen, &attendance.live),
         patience: attendance.patience(),
     };
     let report = attended(app, screen, attendance, Whose::New, Box::pin(app.call(request))).await?;
     afterwards(app).await;
-    closing(app, screen, &report)
+    closing(app, screen, &attendance.live, &report)
 }
 
 pub(crate) async fn halt(app: &App, screen: &Screen) -> Done {

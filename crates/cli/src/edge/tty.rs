@@ -88,6 +88,8 @@ struct Inner {
     lent: AtomicBool,
     /// Whether what is read is still part of something that was pasted.
     pasting: AtomicBool,
+    /// How it was set before its echo went off; nothing while that is on.
+    hushed: Mutex<Option<Termios>>,
 }
 
 /// A question that is open on the terminal.
@@ -131,13 +133,14 @@ impl Tty {
             turn: AtomicUsize::new(0),
             lent: AtomicBool::new(false),
             pasting: AtomicBool::new(false),
+            hushed: Mutex::new(None),
         };
         let tty = Self(Arc::new(inner));
         tty.is_ours().then_some(tty)
     }
 
     /// Whether what is typed comes to us: whoever reads in the background is stopped.
-    fn is_ours(&self) -> bool {
+    pub(crate) fn is_ours(&self) -> bool {
         tcgetpgrp(&self.0.file).is_ok_and(|group| group == rustix::process::getpgrp())
     }
 
@@ -145,6 +148,26 @@ impl Tty {
     pub(crate) async fn until_ours(&self) {
         while !self.is_ours() {
             tokio::time::sleep(AWAY).await;
+        }
+    }
+
+    /// What is typed stays where it is, for whoever reads next, and is not seen in the middle of what is drawn.
+    pub(crate) fn hush(&self) {
+        let mut hushed = self.0.hushed.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(mut modes) = tcgetattr(&self.0.file) else { return }; // gone: nothing is drawn there either
+        if hushed.is_some() && !modes.local_modes.contains(LocalModes::ECHO) {
+            return;
+        }
+        hushed.get_or_insert_with(|| modes.clone());
+        modes.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(&self.0.file, OptionalActions::Now, &modes).unwrap_or_default();
+    }
+
+    /// As it was. Whoever has it meanwhile has set it for themselves.
+    pub(crate) fn unhush(&self) {
+        let before = self.0.hushed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(before) = before.filter(|_| self.is_ours()) {
+            tcsetattr(&self.0.file, OptionalActions::Now, &before).unwrap_or_default();
         }
     }
 
@@ -413,6 +436,13 @@ fn last(line: &[u8], mark: &[u8]) -> Option<usize> {
 /// How wide a terminal is; nothing if it is none, or does not say.
 pub(crate) fn columns(stream: impl std::os::fd::AsFd) -> Option<usize> {
     tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// Columns and rows of a terminal; nothing if it is none, or does not say.
+pub(crate) fn size(stream: impl std::os::fd::AsFd) -> Option<(usize, usize)> {
+    let size = tcgetwinsize(stream).ok()?;
+    let (columns, rows) = (usize::from(size.ws_col), usize::from(size.ws_row));
+    (columns > 0 && rows > 0).then_some((columns, rows))
 }
 
 impl Drop for Set {

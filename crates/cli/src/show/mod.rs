@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::args::Color;
 use crate::edge::{Surroundings, tty};
+use crate::live::Ambience;
 pub(crate) use escape::{escaped, inline};
 pub(crate) use problem::problem;
 pub(crate) use rows::columns;
@@ -38,11 +39,15 @@ struct Stream {
 }
 
 impl Screen {
-    pub(crate) fn new(json: bool, color: Color, surroundings: &Surroundings) -> Self {
+    pub(crate) fn new(json: bool, color: Color, accessible: bool, surroundings: &Surroundings) -> Self {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| surroundings.variable(name));
         let utf8 = locale.is_some_and(|locale| locale.to_uppercase().replace('-', "").contains("UTF8"));
+        // There, what we draw may be as wide as a character of theirs.
+        let east_asian =
+            locale.is_some_and(|locale| ["ja", "ko", "zh"].iter().any(|one| locale.starts_with(one)));
+        let utf8 = utf8 && !east_asian;
         let dumb = surroundings.variable("TERM") == Some("dumb");
-        let words = surroundings.variable("ACCESSIBLE").is_some_and(|set| !set.is_empty() && set != "0");
+        let words = accessible || surroundings.variable("ACCESSIBLE").is_some_and(|set| set != "0");
         let plain = dumb || words;
         let stream = |terminal: bool| {
             let color = match color {
@@ -55,6 +60,17 @@ impl Screen {
         let told = surroundings.variable("COLUMNS").and_then(|columns| columns.parse().ok());
         let width = wide(told, tty::columns(io::stdout()));
         Self { json, width, out: stream(io::stdout().is_terminal()), err: stream(io::stderr().is_terminal()) }
+    }
+
+    /// What there is to show work on.
+    pub(crate) fn ambience(&self, surroundings: &Surroundings) -> Ambience {
+        Ambience {
+            json: self.json,
+            terminal: self.err.terminal,
+            dumb: matches!(surroundings.variable("TERM"), None | Some("dumb")),
+            ci: surroundings.variable("CI").is_some_and(|ci| ci != "false" && ci != "0"),
+            accessible: self.err.theme.words,
+        }
     }
 
     /// Whether a person reads the notes.
@@ -91,6 +107,16 @@ impl Screen {
     /// A line beside the result. That nobody reads it any more is no reason to stop.
     pub(crate) fn note(&self, text: &str) {
         drop(writeln!(io::stderr().lock(), "{}", text.trim_end()));
+    }
+
+    /// Whether somebody listens for the end.
+    pub(crate) const fn rings(&self) -> bool {
+        self.err.terminal && self.err.theme.words && !self.json
+    }
+
+    /// Text beside the result that knows its own lines, in one write.
+    pub(crate) fn beside(&self, text: &str) {
+        drop(io::stderr().lock().write_all(text.as_bytes())); // nobody looks any more: the work goes on
     }
 
     /// A symbol where a note can show it, the word elsewhere.

@@ -11,7 +11,7 @@ pub(crate) struct Theme {
 }
 
 /// The few meanings that have a colour; each has a word or a symbol too.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     Good,
     Bad,

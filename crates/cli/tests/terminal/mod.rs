@@ -31,18 +31,33 @@ pub(crate) struct Terminal {
     pub(crate) before: Termios,
 }
 
+/// Its columns and rows.
+pub(crate) type Size = (u16, u16);
+
+/// A shell's own line editor leaves no echo to anybody; one without it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Echo {
+    On,
+    Off,
+}
+
 impl Terminal {
+    /// A terminal of no size, without echo, so that it shows who sets it back.
+    pub(crate) fn start(prepare: impl FnMut(&mut Command)) -> Self {
+        Self::sized((0, 0), Echo::Off, prepare)
+    }
+
     /// Starts a command as the leader of a session whose controlling terminal is this one. `setsid` runs it: the
     /// standard library cannot, without unsafe code.
-    pub(crate) fn start(mut prepare: impl FnMut(&mut Command)) -> Self {
-        let pty = nix::pty::openpty(None, None).expect("a terminal");
+    pub(crate) fn sized((columns, rows): Size, echo: Echo, mut prepare: impl FnMut(&mut Command)) -> Self {
+        let size = nix::pty::Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 };
+        let pty = nix::pty::openpty(Some(&size), None).expect("a terminal");
         // Whoever starts holds no end of it but the streams that it is given: else it could never be closed.
         for end in [&pty.master, &pty.slave] {
             fcntl(end, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).expect("a flag");
         }
-        // As a shell's own line editor leaves it to nobody: without echo, so that it shows who sets it back.
         let mut before = tcgetattr(&pty.slave).expect("settings");
-        before.local_flags.remove(LocalFlags::ECHO);
+        before.local_flags.set(LocalFlags::ECHO, echo == Echo::On);
         tcsetattr(&pty.slave, SetArg::TCSANOW, &before).expect("settings");
         let before = tcgetattr(&pty.slave).expect("settings");
 
@@ -64,6 +79,12 @@ impl Terminal {
         let reader = std::thread::spawn(move || while !done.load(Ordering::Acquire) && read(&from, &seen) {});
         let reader = Some(reader);
         Self { master: Some(master), slave: Some(pty.slave), child, shown, reader, closed, before }
+    }
+
+    /// The window has another size now.
+    pub(crate) fn resizes(&self, (columns, rows): Size) {
+        let size = rustix::termios::Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 };
+        rustix::termios::tcsetwinsize(self.master.as_ref().expect("it is open"), size).expect("resized");
     }
 
     pub(crate) fn types(&mut self, text: &str) {

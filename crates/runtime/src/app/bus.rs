@@ -1,8 +1,10 @@
 //! A step as the events that displays and scripts follow: a projection of the journal, never stored.
 
-use domain::ask::{Action, Perception};
+use domain::approval::Answer;
+use domain::ask::{Action, Perception, Usage};
+use domain::call::Call;
 use domain::id::TaskId;
-use engine::task::{Assessment, Input, Opening, Ruling, Step};
+use engine::task::{Assessment, Effect, Input, Opening, Ruling, Step};
 use serde_json::{Value, json};
 
 use super::App;
@@ -35,6 +37,12 @@ pub fn bus_events(task: TaskId, step: &Step) -> Vec<Value> {
         Input::Acted { subtask, action: Action::Finish { output, .. } } => {
             events.push(event("executor:result", json!({ "subtask": subtask, "result": output })));
         }
+        Input::Ruled { call, ruling: Ruling::Review { approval } } => {
+            events.push(event("approval:requested", json!({ "id": approval, "call": call })));
+        }
+        Input::Answered { call, answer } => {
+            events.push(event("approval:resolved", json!({ "call": call, "answer": answered(answer) })));
+        }
         Input::Ruled { call, ruling: Ruling::Denied { violated, .. } } => {
             events.extend(violated.iter().map(|rule| {
                 let fields = json!({ "rule": rule.number(), "name": rule.name(), "action": call });
@@ -42,6 +50,11 @@ pub fn bus_events(task: TaskId, step: &Step) -> Vec<Value> {
             }));
         }
         _ => {}
+    }
+    if let (Some(usage), Some(subject)) = (&step.usage, step.input.subject()) {
+        let Usage { tokens_in, tokens_out, price, .. } = usage;
+        let fields = json!({ "role": subject.role(), "tokens_in": tokens_in, "tokens_out": tokens_out, "price": price });
+        events.push(event("model:usage", fields));
     }
     for (place, message) in step.messages.iter().enumerate() {
         let body = |name: &str| message.body.get(name).cloned().unwrap_or_default();
@@ -52,11 +65,17 @@ pub fn bus_events(task: TaskId, step: &Step) -> Vec<Value> {
                 let tasks: Vec<Value> = intents.map(Option::unwrap_or_default).collect();
                 events.push(event("planner:task_ready", json!({ "dag": dag, "tasks": tasks })));
             }
+            "SubTask" => {
+                events.push(event("executor:task_started", json!({ "subtask": message.subtask })));
+            }
             "SubTaskOutcome" => {
                 let fields = json!({ "subtask": message.subtask, "result": message.body });
                 events.push(event("executor:task_complete", fields));
             }
-            "PlanDirective" => events.push(event("solver:plan_directive", message.body.clone())),
+            "PlanDirective" => {
+                events.push(event("ggs:round", round(&message.body)));
+                events.push(event("solver:plan_directive", message.body.clone()));
+            }
             "Megram" => {
                 let id = format!("{task}.{}.{place}", step.n);
                 events.push(event(
@@ -68,7 +87,38 @@ pub fn bus_events(task: TaskId, step: &Step) -> Vec<Value> {
             _ => {}
         }
     }
+    for effect in &step.effects {
+        let Effect::Call(Call { id, tool, subtask, args, .. }) = effect else { continue };
+        match (subtask, args.pointer("/result/measured")) {
+            (Some(subtask), _) => {
+                let fields = json!({ "call": id, "subtask": subtask, "tool": tool });
+                events.push(event("executor:call", fields));
+            }
+            // The answer is handed over; with it, what the last round came to.
+            (None, Some(measured)) => events.push(event("ggs:round", round(measured))),
+            (None, None) => {}
+        }
+    }
     events
+}
+
+const fn answered(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Approved => "approved",
+        Answer::Rejected { .. } => "rejected",
+        Answer::Modified { .. } => "modified",
+        Answer::Expired => "expired",
+    }
+}
+
+/// What the solver measured, under the names that `regent ggs step` has for it.
+fn round(of: &Value) -> Value {
+    let loss = |name: &str| of.get("loss").and_then(|loss| loss.get(name)).cloned().unwrap_or_default();
+    let field = |name: &str| of.get(name).cloned().unwrap_or_default();
+    json!({
+        "D": loss("D"), "P": loss("P"), "omega": loss("Omega"), "L": loss("L"), "grad_l": field("grad_l"),
+        "prev_directive": field("prev_directive"),
+    })
 }
 
 impl App {
@@ -108,6 +158,8 @@ mod tests {
     use serde_json::{Value, json};
 
     const NOW: Time = Time::from_micros(0);
+    /// What the seed does not have, for displays.
+    const OURS: [&str; 3] = ["executor:task_started", "executor:call", "ggs:round"];
 
     fn opening() -> Opening {
         let (origin, reason, vpol) = (OriginId::from_bits(1), ReasonId::from_bits(2), VpolId::from_bits(3));
@@ -176,12 +228,18 @@ mod tests {
                 "guardian:assessment_complete",
                 "core:route",
                 "planner:task_ready",
+                "executor:task_started",
+                "executor:call",
                 "executor:result",
                 "executor:task_complete",
                 "memory:stored",
+                "ggs:round",
                 "core:response",
             ]
         );
+        let seed = |kind: &&str| !OURS.contains(kind);
+        let events: Vec<&Value> =
+            kinds.iter().zip(&events).filter(|(kind, _)| seed(kind)).map(|(_, event)| event).collect();
         let field = |at: usize, name: &str| events.get(at).and_then(|event| event.get(name)).cloned();
         assert_eq!((field(0, "risk"), field(0, "action")), (Some(json!(0.1)), Some(json!("allow"))));
         assert_eq!(field(1, "target"), Some(json!("planner")));

@@ -79,6 +79,17 @@ impl App {
         llm::Script::recording(pairs.into_iter()).map_err(Problem::internal)
     }
 
+    /// The steps of a task so far, with what each brought forth: for whoever goes on showing it.
+    ///
+    /// # Errors
+    /// As [`App::replay`].
+    pub async fn steps(&self, id: &str) -> Result<Vec<Step>, Problem> {
+        let (_, kept) = self.journal_of(id).await?;
+        let mut steps = Vec::with_capacity(kept.len());
+        fold(&kept, |then, now| steps.push(Step { effects: now.effects.clone(), ..then.clone() }))?;
+        Ok(steps)
+    }
+
     async fn journal_of(&self, id: &str) -> Result<(TaskId, Vec<Step>), Problem> {
         let Found::Task(task) = self.find(id).await? else {
             return Err(

@@ -41,6 +41,13 @@ impl Report {
         if self.status == Status::Waiting {
             return Some(self.waits());
         }
+        // Whoever was at it broke down: that is never called done.
+        if !self.status.is_over() {
+            let problem = Problem::new(Code::INTERNAL, "the work broke off before there was a result");
+            return Some(
+                problem.safe("what was done is saved").remedy(format!("regent resume {}", self.short)),
+            );
+        }
         let result = self.result.as_ref()?;
         if self.status == Status::Stopped && result.directive != Directive::Abandon {
             let what = "the result is there, but it could not be handed over";

@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use self::answer::{Asked, Said};
 use crate::edge::Seat;
-use crate::edge::tty::{Heard, Tty};
+use crate::edge::tty::Heard;
 use crate::show::approval::{Fold, Look, block, instead, offered, outcome, to_type};
 use crate::show::{Theme, Tone, columns, inline};
 
@@ -40,6 +40,9 @@ pub(super) trait Desk {
 
 /// Where they are asked.
 pub(super) trait Terminal {
+    /// A question is put: nothing else is written there until it is over.
+    fn take(&self);
+    fn release(&self);
     fn say(&self, line: &str);
     fn ring(&self);
     fn width(&self) -> usize;
@@ -49,32 +52,6 @@ pub(super) trait Terminal {
     fn tells_pasted(&self) -> bool;
     /// One line, typed from now on.
     async fn ask(&self, prompt: &str) -> Heard;
-}
-
-impl Terminal for Tty {
-    fn say(&self, line: &str) {
-        self.write_if_ours(&format!("{}\n", line.trim_end()));
-    }
-
-    fn ring(&self) {
-        self.write_if_ours("\x07");
-    }
-
-    async fn until_ours(&self) {
-        Self::until_ours(self).await;
-    }
-
-    fn tells_pasted(&self) -> bool {
-        Self::tells_pasted(self)
-    }
-
-    fn width(&self) -> usize {
-        Self::width(self)
-    }
-
-    async fn ask(&self, prompt: &str) -> Heard {
-        Self::ask(self, prompt).await
-    }
 }
 
 pub(super) struct Conversation<'a, D, T> {
@@ -136,6 +113,7 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
             () = self.terminal.until_ours() => {}
             _ = self.disturbed(&group) => return,
         }
+        self.terminal.take();
         self.terminal.ring();
         self.show(&group, Fold::Folded("v shows all"));
         loop {
@@ -145,9 +123,10 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
                 Err(next) => next,
             };
             if next == Next::Closed {
-                return;
+                break;
             }
         }
+        self.terminal.release();
     }
 
     /// One line about these questions; if there is none, that is said, and nothing was decided.

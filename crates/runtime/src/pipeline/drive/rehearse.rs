@@ -19,6 +19,8 @@ pub struct Rehearsal {
     pub intent: Option<String>,
     pub subtasks: Vec<Planned>,
     pub task_criteria: Vec<String>,
+    /// How many of all criteria have no check in code: a model would judge them.
+    pub judged: usize,
     /// What it would ask back first.
     pub question: Option<String>,
     /// The answer, where none of this is needed; or why it would not begin.
@@ -66,6 +68,9 @@ impl Driver<'_> {
             ..Rehearsal::default()
         };
         if let Some(plan) = self.task.plan() {
+            let criteria =
+                plan.subtasks.iter().flat_map(|node| &node.success_criteria).chain(&plan.task_criteria);
+            rehearsal.judged = criteria.filter(|criterion| criterion.check.is_none()).count();
             rehearsal.task_criteria = plan.task_criteria.iter().map(|c| c.text.clone()).collect();
             for (number, node) in (0..).zip(&plan.subtasks) {
                 rehearsal.subtasks.push(Planned {
