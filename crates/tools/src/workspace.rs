@@ -27,7 +27,7 @@ use crate::stopping;
 
 #[derive(Clone, Debug)]
 pub struct Workspace {
-    /// Canonical when it was opened. For the walk, which goes by names, and for people.
+    /// Canonical when it was opened. For people, and to see whether another folder was put in its place.
     path: PathBuf,
     root: Root,
     forbidden: Vec<PathBuf>,
@@ -107,6 +107,14 @@ impl Workspace {
             return Err(Denied::Forbidden);
         }
         self.root.folder(path, &self.known_forbidden())
+    }
+
+    /// The same, so that it can be listed.
+    pub(crate) fn listable_at(&self, path: &Path) -> Result<Folder, Denied> {
+        if self.closed {
+            return Err(Denied::Forbidden);
+        }
+        self.root.listable(path, &self.known_forbidden())
     }
 
     pub(crate) fn is_forbidden(&self, folder: &Folder) -> Result<bool, Errno> {
@@ -199,11 +207,6 @@ impl Workspace {
             Err(Denied::Os(Errno::ELOOP)) => Err(through_a_link(relative)),
             Err(denied) => Err(refused(relative, denied)),
         }
-    }
-
-    /// The path of something in the workspace as people see it: `src/main.rs`. The root itself is empty.
-    pub(crate) fn relative<'a>(&self, path: &'a Path) -> &'a Path {
-        path.strip_prefix(&self.path).unwrap_or(path)
     }
 }
 
