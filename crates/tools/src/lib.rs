@@ -31,6 +31,8 @@
 //! across, and [`tally`], which counts. For what writes: [`write`], then [`staged`]. What is
 //! looked at before a call stands in [`standing`], how it is compared in [`expected`].
 
+#[cfg(feature = "bench")]
+pub mod bench;
 mod calc;
 mod confined;
 mod delete;

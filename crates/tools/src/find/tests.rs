@@ -11,6 +11,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
+use std::path::Path;
 
 impl Default for Args {
     fn default() -> Self {
@@ -685,4 +686,146 @@ fn the_nearest_rule_decides() {
         ("x/z/c.log", ""),
     ]);
     assert_eq!(paths(&tree, json!({})), [".shown/a", "x/b.log", "x/top", "x/z/b.log"]);
+}
+
+/// Whoever writes a name can write anything into it but `/` and NUL.
+#[test]
+fn odd_names_are_names() {
+    let tree = Tree::new::<&str>(&[]);
+    let names: [&[u8]; 9] = [
+        b" two  blanks ",
+        b"two\nlines.txt",
+        b"tab\tand \x1b[31mred\x07",
+        "\u{202e}txt.exe".as_bytes(),
+        "שלום עולם.txt".as_bytes(),
+        "👩‍👩‍👧 family.md".as_bytes(),
+        b"caf\xe9.txt",
+        b"caf\xe8.txt",
+        b"-rf",
+    ];
+    for name in names {
+        tree.write(Path::new("d").join(OsStr::from_bytes(name)), "needle\n");
+        tree.write(Path::new("folders").join(OsStr::from_bytes(name)).join("f"), "");
+    }
+    let found = find(
+        &tree,
+        json!({ "under": "d", "contains": "needle", "measure": ["lines"], "group_by": "extension" }),
+    );
+    assert_eq!((found.count, found.bytes, found.lines, found.complete), (9, 63, Some(9), true));
+    let paths: Vec<_> = found.files.iter().map(|file| file.path.as_bytes()).collect();
+    for name in names {
+        let shown = format!("d/{}", String::from_utf8_lossy(name));
+        assert!(paths.contains(&shown.as_bytes()), "{shown:?}");
+    }
+    // Two files that look the same here are two, and nobody can name either.
+    let unnamed: Vec<_> =
+        found.files.iter().filter(|file| !file.utf8).map(|file| file.path.as_str()).collect();
+    assert_eq!(unnamed, ["d/caf\u{fffd}.txt", "d/caf\u{fffd}.txt"]);
+    let groups: Vec<_> =
+        found.groups.iter().flatten().map(|group| (group.value.as_str(), group.count)).collect();
+    assert_eq!(groups, [("txt", 4), ("", 3), ("exe", 1), ("md", 1)]);
+    assert_eq!(find(&tree, json!({ "under": "folders", "what": "folders" })).count, 9);
+    assert_eq!(
+        find(&tree, json!({ "under": "folders", "group_by": "folder" })).groups.map(|groups| groups.len()),
+        Some(8)
+    );
+    for (args, count) in [
+        (json!({ "under": "d/ two  blanks " }), None),
+        (json!({ "under": "folders/ two  blanks " }), Some(1)),
+        (json!({ "under": "folders/שלום עולם.txt" }), Some(1)),
+        (json!({ "name": "👩‍👩‍👧*" }), Some(1)),
+        (json!({ "name": "caf?.txt" }), Some(2)), // what is no character matches as one byte
+        (json!({ "not_name": ["d/-rf"], "under": "d" }), Some(8)),
+    ] {
+        let found = run(tree.workspace(), &from_value(args.clone()).unwrap(), &Stop::default());
+        assert_eq!(found.ok().map(|found| found.count), count, "{args}");
+    }
+}
+
+#[test]
+fn what_is_no_file_and_no_folder_is_passed_over_and_never_waited_for() {
+    let tree = Tree::new(&[("a/file", "x\n")]);
+    mkfifo(&tree.path("a/pipe"), Mode::S_IRWXU).unwrap();
+    symlink("loop", tree.path("a/loop")).unwrap();
+    symlink("two", tree.path("one")).unwrap();
+    symlink("one", tree.path("two")).unwrap();
+    symlink("nowhere", tree.path("a/broken")).unwrap();
+    symlink("/dev/zero", tree.path("a/device")).unwrap();
+    symlink("..", tree.path("a/up")).unwrap();
+    for args in [
+        json!({}),
+        json!({ "contains": "x" }),
+        json!({ "lacks": "y" }),
+        json!({ "measure": ["words"] }),
+        json!({ "empty": false }),
+    ] {
+        let found = find(&tree, args.clone());
+        assert_eq!((found.count, found.complete), (1, true), "{args}");
+    }
+    assert_eq!(find(&tree, json!({ "what": "folders" })).count, 1);
+    let table = [
+        ("a/loop", "`a/loop` cannot be read: filesystem loop or indirection limit (e.g. symlink loop)"),
+        ("one", "`one` cannot be read: filesystem loop or indirection limit (e.g. symlink loop)"),
+        ("a/broken", "`a/broken` does not exist in the workspace"),
+    ];
+    for (under, message) in table {
+        let args = from_value(json!({ "under": under })).unwrap();
+        let refused = run(tree.workspace(), &args, &Stop::default());
+        assert_eq!(refused, Err(Failure::environmental(message)));
+    }
+    assert_eq!(find(&tree, json!({ "under": "a/up" })).count, 1, "a named link is where it leads");
+}
+
+/// Somebody who may not look into everything is told how much of it.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_not_ours_to_read_is_counted_and_said() {
+    use crate::testing::{SOMEBODY, as_user};
+    use nix::sys::stat::{FchmodatFlags, fchmodat};
+    let tree = Tree::new(&[
+        ("open/a", "x\n"),
+        ("open/secret", "x\n"),
+        ("closed/b", "x\n"),
+        ("listed/c", "x\n"),
+        ("passed/d", "x\n"),
+        ("rules/.gitignore", "e\n"),
+        ("rules/e", ""),
+    ]);
+    let chmod = |path: &str, mode: u32| {
+        let mode = Mode::from_bits_truncate(mode);
+        fchmodat(nix::fcntl::AT_FDCWD, &tree.path(path), mode, FchmodatFlags::FollowSymlink).unwrap();
+    };
+    let modes = [
+        (".", 0o755),
+        ("open", 0o755),
+        ("open/secret", 0o600),
+        ("closed", 0o700),
+        ("listed", 0o744),
+        ("passed", 0o711),
+        ("rules/.gitignore", 0o600),
+    ];
+    modes.into_iter().for_each(|(path, mode)| chmod(path, mode));
+    as_user(SOMEBODY, || {
+        let seen = |args: Value| {
+            let found = find(&tree, args);
+            let paths: Vec<_> = found.files.into_iter().map(|file| (file.path, file.counts.lines)).collect();
+            (paths, found.unreadable, found.complete)
+        };
+        let file = |path: &str, lines: Option<u64>| (path.to_string(), lines);
+        // `closed` and `passed` cannot be listed, and whether there are rules in `listed` and what those in `rules` say
+        // cannot be known.
+        let names = vec![file("open/a", None), file("open/secret", None)];
+        assert_eq!(seen(json!({})), (names, 4, false));
+        // The content decides, so what cannot be read is not found.
+        let names = vec![file("open/a", None)];
+        assert_eq!(seen(json!({ "contains": "x" })), (names, 5, false));
+        // The content only adds to it, so it is.
+        let names = vec![file("open/a", Some(1)), file("open/secret", None)];
+        assert_eq!(seen(json!({ "measure": ["lines"] })), (names, 5, false));
+        assert_eq!(seen(json!({ "under": "closed" })), (vec![], 1, false));
+        let (folders, unreadable, _) = seen(json!({ "what": "folders" }));
+        assert_eq!((folders.len(), unreadable), (5, 4));
+        let (folders, unreadable, _) = seen(json!({ "what": "folders", "empty": false, "direct": true }));
+        assert_eq!((folders.len(), unreadable), (2, 3)); // nor whether these are empty
+    });
 }
