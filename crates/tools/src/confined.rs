@@ -167,22 +167,44 @@ impl Root {
         self.open(path, PASS, forbidden)
     }
 
-    /// The same, so that it can be listed.
-    pub(crate) fn listable(&self, path: &Path, forbidden: &BTreeSet<FileId>) -> Result<Folder, Denied> {
-        self.open(path, LIST, forbidden)
-    }
-
     fn open(&self, path: &Path, flags: OFlag, forbidden: &BTreeSet<FileId>) -> Result<Folder, Denied> {
-        let whole = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        let descriptor = if self.beneath {
-            open_beneath(&self.folder, whole, flags, Links::Refused)?
-        } else {
-            openat(&self.step_by_step(whole)?, ".", flags, Mode::empty())?
-        };
+        let descriptor = self.reach(path, flags)?;
         if !forbidden.is_empty() {
             self.climb(&descriptor, forbidden)?;
         }
         Ok(Folder { descriptor })
+    }
+
+    fn reach(&self, path: &Path, flags: OFlag) -> Result<OwnedFd, Errno> {
+        let whole = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        if self.beneath {
+            open_beneath(&self.folder, whole, flags, Links::Refused)
+        } else {
+            openat(&self.step_by_step(whole)?, ".", flags, Mode::empty())
+        }
+    }
+
+    /// A folder that can be listed, for somebody who goes from folder to folder. `above` is what was there, and not
+    /// forbidden, when the folder above was opened the same way: if it still is the one above, so is nothing further up.
+    pub(crate) fn listable(
+        &self,
+        path: &Path,
+        above: Option<FileId>,
+        forbidden: &BTreeSet<FileId>,
+    ) -> Result<(Folder, Option<FileId>), Denied> {
+        let descriptor = self.reach(path, LIST)?;
+        if forbidden.is_empty() {
+            return Ok((Folder { descriptor }, None));
+        }
+        let id = Seen::from(fstat(&descriptor)?).id;
+        let known = above.is_some() && look(&descriptor, OsStr::new("..")).map(|seen| seen.id).ok() == above;
+        if forbidden.contains(&id) {
+            return Err(Denied::Forbidden);
+        }
+        if !known {
+            self.climb(&descriptor, forbidden)?;
+        }
+        Ok((Folder { descriptor }, Some(id)))
     }
 
     fn step_by_step(&self, path: &Path) -> Result<OwnedFd, Errno> {

@@ -17,6 +17,7 @@ use crate::workspace::Workspace;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of its own in a call")]
 pub(crate) struct Args {
     /// The folders to look in, relative to the workspace; `.` is all of it.
     #[serde(default = "whole_workspace")]
@@ -83,6 +84,9 @@ pub(crate) struct Args {
     /// Counts the files in groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) group_by: Option<GroupBy>,
+    /// Only how many there are: nothing is listed, and sizes are not added up. The fastest question.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) count_only: bool,
     /// Which files come first in the list.
     #[serde(default)]
     pub(crate) order: Order,
@@ -160,7 +164,8 @@ pub(crate) fn run(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Fou
     let places = if args.direct { places.deep(1) } else { places };
     let asked = Asked {
         order: args.order,
-        limit: args.limit,
+        limit: if args.count_only { 0 } else { args.limit },
+        sizes: !args.count_only,
         group_by: args.group_by,
         matching: study.lines.is_some(),
         measures: study.measures,
@@ -223,7 +228,12 @@ fn check_together(args: &Args) -> Result<(), Failure> {
     let sized = args.larger_than.is_some() || args.smaller_than.is_some();
     let counted = !args.measure.is_empty() || order.needs_lines() || order.needs_words();
     let reads = matches_lines || lacks.is_some() || counted || order.needs_matches();
+    let lists = args.group_by.is_some() || !args.measure.is_empty() || *order != Order::Name;
     let wrong = [
+        (
+            args.count_only && lists,
+            "`count_only` lists and measures nothing; leave out `group_by`, `measure` and `order`, or leave it out",
+        ),
         (
             args.what == What::Folders && sized,
             "folders have no size of their own; leave out `larger_than` and `smaller_than`",

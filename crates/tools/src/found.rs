@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Found {
     /// All matching regular files, or folders if those were asked for, not only the listed ones.
     pub(crate) count: u64,
-    /// The size of all of them together.
-    pub(crate) bytes: u64,
+    /// The size of all of them together. Null if they were only counted.
+    pub(crate) bytes: Option<u64>,
     /// The matching lines of all of them; only of a search for lines.
     pub(crate) matching_lines: Option<u64>,
     /// The lines of all of them, if they were measured; so are the next two.

@@ -16,7 +16,7 @@ use crate::places::Places;
 use crate::search::{self, CHUNK, Hits, Study};
 use crate::stopping::Heeding;
 use crate::tally::{Asked, Finding, Tally};
-use crate::walk::{self, Ground, Met, Visitor, is_absent};
+use crate::walk::{self, Met, Route, Visitor, is_absent};
 use crate::wanted::Wanted;
 use crate::workspace::Workspace;
 
@@ -36,10 +36,10 @@ pub(crate) struct Question<'a> {
 /// If it was stopped, a folder that was named cannot be searched, or there are too many groups.
 pub(crate) fn find(question: &Question<'_>) -> Result<Found, Failure> {
     let Question { workspace, stop, places, asked, .. } = question;
-    let ground = Ground { workspace, places, stop };
+    let route = Route { workspace, places, stop };
     let gatherer = || Gatherer { question, tally: Tally::new(*asked), buffer: Vec::new() };
     let mut total = Tally::new(*asked);
-    for gatherer in walk::walk(ground, gatherer)? {
+    for gatherer in walk::walk(route, gatherer)? {
         total.merge(gatherer.tally);
     }
     if total.crowded {
@@ -68,6 +68,11 @@ impl Visitor for Gatherer<'_> {
         let done = match (&self.question.study, met.kind) {
             (Some(study), Kind::File) => self.read(met, study),
             (_, Kind::Folder) => self.folder(met),
+            // Its folder says that it is a file, and no more is asked.
+            _ if !self.question.asked.sizes && wanted.goes_by_path() => {
+                self.tally.count_one();
+                Ok(())
+            }
             _ => self.look(met),
         };
         match done {

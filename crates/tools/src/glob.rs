@@ -41,7 +41,7 @@ pub(crate) fn run(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Fou
     if order.needs_matches() || order.needs_lines() || order.needs_words() {
         return Err(Failure::logical("an `order` by content is for `find_files`; a pattern is about paths"));
     }
-    let asked = Asked { order, limit, ..Asked::default() };
+    let asked = Asked { order, limit, sizes: true, ..Asked::default() };
     let folders = literal_folders(&parts);
     let literal = if folders.is_empty() { ".".into() } else { folders.join("/") };
     let Some((under, Kind::Folder)) = workspace.look_up(&literal)? else {
@@ -162,7 +162,7 @@ mod tests {
         let tree = Tree::new(&[("a", "1"), ("b", "22"), ("c", "22")]);
         let args: Args = from_value(json!({ "pattern": "*", "order": "largest", "limit": 1 })).unwrap();
         let found = run(tree.workspace(), &args, &Stop::default()).unwrap();
-        assert_eq!((found.count, found.bytes, found.files.len()), (3, 5, 1));
+        assert_eq!((found.count, found.bytes, found.files.len()), (3, Some(5), 1));
         assert_eq!(found.files[0].path, "b");
         assert_eq!(to_value(&args).unwrap(), json!({ "pattern": "*", "order": "largest", "limit": 1 }));
         assert!(from_value::<Args>(json!({ "pattern": "*", "under": "." })).is_err());

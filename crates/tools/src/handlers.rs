@@ -431,6 +431,8 @@ mod tests {
             ("find_files", json!({ "group_by": "size" })),
             ("find_files", json!({ "show_matches": 3, "order": "fewest_matches" })),
             ("find_files", json!({ "show_matches": -3 })),
+            ("find_files", json!({ "count_only": true })),
+            ("find_files", json!({ "count_only": 1 })),
             ("read_file", json!({ "path": "a", "containing": null })),
             ("read_file", json!({ "path": "a", "lines": 1 })),
             ("read_file", json!({ "path": "a", "first": 1 })),

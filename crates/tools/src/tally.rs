@@ -21,6 +21,8 @@ const HELD_LINES: usize = 4 * limits::MATCHING_LINES;
 pub(crate) struct Asked {
     pub(crate) order: Order,
     pub(crate) limit: usize,
+    /// Whether sizes are added up.
+    pub(crate) sizes: bool,
     pub(crate) group_by: Option<GroupBy>,
     /// Whether lines are searched for, and what else is counted: that is shown in total.
     pub(crate) matching: bool,
@@ -73,6 +75,11 @@ impl Tally {
             best: BinaryHeap::new(),
             held_lines: 0,
         }
+    }
+
+    /// One more of which nothing is known but that it is there.
+    pub(crate) fn count_one(&mut self) {
+        self.total.count += 1;
     }
 
     pub(crate) fn add(&mut self, finding: Finding<'_>) {
@@ -146,12 +153,12 @@ impl Tally {
     pub(crate) fn into_found(mut self) -> Found {
         self.let_lines_go();
         let (groups, more_groups) = self.listed_groups();
-        let Asked { matching, measures, .. } = self.asked;
+        let Asked { sizes, matching, measures, .. } = self.asked;
         let files = self.best.into_sorted_vec();
         let truncated_matches = files.iter().any(|ranked| ranked.cut);
         Found {
             count: self.total.count,
-            bytes: self.total.bytes,
+            bytes: sizes.then_some(self.total.bytes),
             matching_lines: matching.then_some(self.total.matching_lines),
             lines: measures.lines.then_some(self.total.lines),
             words: measures.words.then_some(self.total.words),

@@ -17,19 +17,19 @@ use domain::Stop;
 use domain::call::Failure;
 use nix::errno::Errno;
 
-use crate::confined::{Denied, Folder, Kind};
+use crate::confined::{Denied, FileId, Folder, Kind};
 use crate::places::{Places, Stand, depth};
 use crate::queue::Queue;
 use crate::rules::Rules;
 use crate::stopping;
-use crate::workspace::Workspace;
+use crate::workspace::{Ground, Workspace};
 
 /// Reading folders waits for the disk more than it computes.
 const THREADS: usize = 4;
 
-/// Where to look.
+/// Where to look, and how long.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ground<'a> {
+pub(crate) struct Route<'a> {
     pub(crate) workspace: &'a Workspace,
     pub(crate) places: &'a Places,
     pub(crate) stop: &'a Stop,
@@ -56,19 +56,20 @@ pub(crate) trait Visitor: Send {
 /// # Errors
 /// If it was stopped, or the rules about what to ignore cannot be read in a folder that was named.
 pub(crate) fn walk<V: Visitor>(
-    ground: Ground<'_>,
+    route: Route<'_>,
     make_visitor: impl Fn() -> V + Sync,
 ) -> Result<Vec<V>, Failure> {
-    let (queue, since) = (Queue::default(), 0);
+    let (queue, since, ground) = (Queue::default(), 0, route.workspace.ground());
     queue.add(vec![Job {
-        stand: ground.places.stand(Path::new(""), since),
+        stand: route.places.stand(Path::new(""), since),
         path: PathBuf::new(),
+        above: None,
         rules: Rules::default(),
         since,
     }]);
     let work = || -> Result<V, Failure> {
-        let mut walker = Walker { ground, visitor: make_visitor(), buffer: Vec::new() };
-        while let Some(turn) = queue.next(ground.stop) {
+        let mut walker = Walker { route, ground: &ground, visitor: make_visitor(), buffer: Vec::new() };
+        while let Some(turn) = queue.next(route.stop) {
             queue.add(walker.look_into(turn.job())?);
         }
         Ok(walker.visitor)
@@ -81,7 +82,8 @@ pub(crate) fn walk<V: Visitor>(
             .chain(others.into_iter().map(|other| other.join().unwrap_or_else(panicked)))
             .collect()
     });
-    stopping::check(ground.stop)?;
+    stopping::check(route.stop)?;
+    ground.check_unchanged()?;
     done.into_iter().collect()
 }
 
@@ -89,6 +91,8 @@ pub(crate) fn walk<V: Visitor>(
 #[derive(Debug)]
 struct Job {
     path: PathBuf,
+    /// The folder above it, see [`Ground::listable`].
+    above: Option<FileId>,
     stand: Stand,
     /// Of the folders above it.
     rules: Rules,
@@ -97,7 +101,8 @@ struct Job {
 }
 
 struct Walker<'a, V> {
-    ground: Ground<'a>,
+    route: Route<'a>,
+    ground: &'a Ground<'a>,
     visitor: V,
     /// For listing folders.
     buffer: Vec<u8>,
@@ -106,10 +111,10 @@ struct Walker<'a, V> {
 impl<V: Visitor> Walker<'_, V> {
     /// Shows what is in a folder and gives back the folders in it that are to be looked into.
     fn look_into(&mut self, job: &Job) -> Result<Vec<Job>, Failure> {
-        let Ground { workspace, places, .. } = self.ground;
+        let Route { workspace, places, .. } = self.route;
         let is_named = places.is_meant(&job.path);
-        let folder = match workspace.listable_at(&job.path) {
-            Ok(folder) => folder,
+        let (folder, id) = match self.ground.listable(&job.path, job.above) {
+            Ok(opened) => opened,
             Err(denied) => {
                 // One that was there when it was named is missed even if it is gone.
                 if is_named || !is_absent(denied) {
@@ -126,9 +131,9 @@ impl<V: Visitor> Walker<'_, V> {
             return Ok(Vec::new());
         };
         let mut listed =
-            Listed { job, folder: &folder, rules: &rules, path: job.path.clone(), further: Vec::new() };
-        let (ground, visitor) = (self.ground, &mut self.visitor);
-        let done = folder.each(&mut self.buffer, |name, kind| listed.entry(ground, visitor, name, kind));
+            Listed { job, folder: &folder, id, rules: &rules, path: job.path.clone(), further: Vec::new() };
+        let (route, visitor) = (self.route, &mut self.visitor);
+        let done = folder.each(&mut self.buffer, |name, kind| listed.entry(route, visitor, name, kind));
         if done.is_err() {
             self.visitor.miss();
         }
@@ -140,6 +145,8 @@ impl<V: Visitor> Walker<'_, V> {
 struct Listed<'a> {
     job: &'a Job,
     folder: &'a Folder,
+    /// For the folders in it.
+    id: Option<FileId>,
     rules: &'a Rules,
     /// Of the folder, and for a moment of something in it.
     path: PathBuf,
@@ -149,12 +156,12 @@ struct Listed<'a> {
 impl Listed<'_> {
     fn entry(
         &mut self,
-        ground: Ground<'_>,
+        route: Route<'_>,
         visitor: &mut impl Visitor,
         name: &OsStr,
         kind: Option<Kind>,
     ) -> ControlFlow<()> {
-        if ground.stop.is_asked() {
+        if route.stop.is_asked() {
             return ControlFlow::Break(());
         }
         // Not every disk says what something is without being asked.
@@ -166,7 +173,7 @@ impl Listed<'_> {
             visitor.meet(&Met { path: &self.path, name, kind, folder: self.folder });
         }
         if kind == Kind::Folder {
-            self.go_further(ground.places, left_out);
+            self.go_further(route.places, left_out);
         }
         self.path.pop();
         ControlFlow::Continue(())
@@ -181,7 +188,9 @@ impl Listed<'_> {
         };
         match places.stand(&self.path, since) {
             Stand::Elsewhere => {}
-            stand => self.further.push(Job { path: self.path.clone(), stand, rules, since }),
+            stand => {
+                self.further.push(Job { path: self.path.clone(), above: self.id, stand, rules, since });
+            }
         }
     }
 }

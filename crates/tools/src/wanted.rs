@@ -69,6 +69,14 @@ impl Wanted {
             && !self.not_paths.contains(path)
     }
 
+    /// Whether the name alone decides.
+    pub(crate) fn goes_by_path(&self) -> bool {
+        self.kind == Kind::File
+            && self.modified_from.or(self.modified_before).is_none()
+            && self.larger_than.or(self.smaller_than).is_none()
+            && self.empty.is_none()
+    }
+
     pub(crate) fn admits(&self, seen: &Seen) -> bool {
         let modified = seen.modified_at();
         seen.kind == self.kind

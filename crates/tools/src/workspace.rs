@@ -109,12 +109,9 @@ impl Workspace {
         self.root.folder(path, &self.known_forbidden())
     }
 
-    /// The same, so that it can be listed.
-    pub(crate) fn listable_at(&self, path: &Path) -> Result<Folder, Denied> {
-        if self.closed {
-            return Err(Denied::Forbidden);
-        }
-        self.root.listable(path, &self.known_forbidden())
+    /// For somebody who opens many folders: what is forbidden is asked now, and at the end whether that still holds.
+    pub(crate) fn ground(&self) -> Ground<'_> {
+        Ground { workspace: self, forbidden: self.known_forbidden() }
     }
 
     pub(crate) fn is_forbidden(&self, folder: &Folder) -> Result<bool, Errno> {
@@ -206,6 +203,37 @@ impl Workspace {
             Err(Denied::Os(Errno::ENOENT | Errno::ENOTDIR)) => Err(missing(relative)),
             Err(Denied::Os(Errno::ELOOP)) => Err(through_a_link(relative)),
             Err(denied) => Err(refused(relative, denied)),
+        }
+    }
+}
+
+/// A workspace while it is walked through.
+#[derive(Debug)]
+pub(crate) struct Ground<'a> {
+    pub(crate) workspace: &'a Workspace,
+    forbidden: BTreeSet<FileId>,
+}
+
+impl Ground<'_> {
+    /// A folder that can be listed, and what to give for `above` when one of those in it is opened.
+    pub(crate) fn listable(
+        &self,
+        path: &Path,
+        above: Option<FileId>,
+    ) -> Result<(Folder, Option<FileId>), Denied> {
+        if self.workspace.closed {
+            return Err(Denied::Forbidden);
+        }
+        self.workspace.root.listable(path, above, &self.forbidden)
+    }
+
+    /// # Errors
+    /// If other places are forbidden now than at the beginning: then nobody knows what was seen.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Failure> {
+        if self.workspace.known_forbidden() == self.forbidden {
+            Ok(())
+        } else {
+            Err(Failure::environmental("places that are closed to tools were moved meanwhile; ask again"))
         }
     }
 }

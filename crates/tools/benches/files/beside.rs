@@ -20,12 +20,18 @@ struct Question {
 fn questions() -> Vec<Question> {
     let question = |about, shell, args, answer| Question { about, shell, args, answer };
     vec![
-        question("count all", "find . -type f | wc -l", json!({ "limit": 0 }), "/count"),
+        question("count all", "find . -type f | wc -l", json!({ "count_only": true }), "/count"),
         question(
             "count by name",
             "find . -type f -name '*.rs' | wc -l",
-            json!({ "name": "*.rs", "limit": 0 }),
+            json!({ "name": "*.rs", "count_only": true }),
             "/count",
+        ),
+        question(
+            "count and add up sizes",
+            "find . -type f -printf '%s\\n' | awk '{ n += $1 } END { print n }'",
+            json!({ "limit": 0 }),
+            "/bytes",
         ),
         question(
             "list by name",
@@ -66,9 +72,9 @@ fn questions() -> Vec<Question> {
         ),
         question(
             "count lines and words",
-            "find . -type f -print0 | LC_ALL=C xargs -0 cat | LC_ALL=C wc -lw",
+            "find . -type f -print0 | LC_ALL=C xargs -0 wc -lw | awk '$3 == \"total\" { n += $2 } END { print n }'",
             json!({ "measure": ["lines", "words"], "limit": 0 }),
-            "/lines",
+            "/words",
         ),
     ]
 }

@@ -154,7 +154,7 @@ fn a_limit_shortens_the_list_and_not_the_count() {
             let found = find(&tree, json!({ "order": order, "limit": limit }));
             let paths: Vec<_> = found.files.iter().map(|file| file.path.as_str()).collect();
             assert_eq!(paths, expected[..limit], "{order}");
-            assert_eq!((found.count, found.bytes, found.complete), (4, 9, true));
+            assert_eq!((found.count, found.bytes, found.complete), (4, Some(9), true));
         }
     }
 }
@@ -244,7 +244,7 @@ fn what_cannot_be_read_makes_the_answer_incomplete() {
         let found = find(&tree, args);
         let (counted, read) = ((found.count, found.bytes), (found.complete, found.unreadable));
         // The file is opened from its folder, which is not too deep; the other folder cannot be entered.
-        assert_eq!((counted, read), ((2, 2), (false, 1)), "all but what is in the folder");
+        assert_eq!((counted, read), ((2, Some(2)), (false, 1)), "all but what is in the folder");
     }
 }
 
@@ -267,7 +267,7 @@ fn content_is_looked_for_in_text_only() {
         })
         .collect();
     assert_eq!(seen, [("latin1", 1, 1, "caf\u{fffd} needle"), ("text.md", 2, 2, "\t needle needle")]);
-    assert_eq!((found.count, found.bytes, found.binary_skipped, found.complete), (2, 41, 1, true));
+    assert_eq!((found.count, found.bytes, found.binary_skipped, found.complete), (2, Some(41), 1, true));
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn names_that_are_not_utf8_or_have_line_ends_are_shown_and_break_nothing() {
     };
     let expected = Found {
         count: 3,
-        bytes: 18,
+        bytes: Some(18),
         matching_lines: None,
         lines: None,
         words: None,
@@ -347,6 +347,10 @@ fn arguments_that_make_no_sense_are_refused() {
         (
             json!({ "order": "most_matches", "lacks": "a" }),
             "an `order` by matches needs `contains` or `lines_without`",
+        ),
+        (
+            json!({ "count_only": true, "group_by": "folder" }),
+            "`count_only` lists and measures nothing; leave out `group_by`, `measure` and `order`, or leave it out",
         ),
         (
             json!({ "what": "folders", "larger_than": 1 }),
@@ -644,7 +648,7 @@ fn folders_are_found_too() {
         args["what"] = "folders".into();
         let found = find(&tree, args.clone());
         let paths: Vec<_> = found.files.iter().map(|file| file.path.as_str()).collect();
-        assert_eq!((paths, found.bytes, found.complete), (expected, 0, true), "{args}");
+        assert_eq!((paths, found.bytes, found.complete), (expected, Some(0), true), "{args}");
         assert!(found.files.iter().all(|file| file.bytes == 0 && file.modified > time(CHANGED)));
     }
     let grouped = find(&tree, json!({ "what": "folders", "group_by": "folder" })).groups.unwrap();
@@ -664,6 +668,11 @@ fn a_forbidden_folder_is_not_there() {
     assert_eq!(found(json!({})), (vec!["a/file".into()], true));
     assert_eq!(found(json!({ "what": "folders" })), (vec!["a".into()], true));
     assert_eq!(found(json!({ "what": "folders", "empty": false })), (vec!["a".into()], true));
+    for under in ["house", "house/data"] {
+        let args = from_value(json!({ "under": under })).unwrap();
+        let refused = run(&workspace, &args, &Stop::default());
+        assert_eq!(refused, Err(Failure::logical(format!("`{under}` is closed to tools"))));
+    }
 }
 
 /// As git has it: the nearest rule decides, `.ignore` before `.gitignore`, later lines before earlier ones; and a rule
@@ -711,7 +720,7 @@ fn odd_names_are_names() {
         &tree,
         json!({ "under": "d", "contains": "needle", "measure": ["lines"], "group_by": "extension" }),
     );
-    assert_eq!((found.count, found.bytes, found.lines, found.complete), (9, 63, Some(9), true));
+    assert_eq!((found.count, found.bytes, found.lines, found.complete), (9, Some(63), Some(9), true));
     let paths: Vec<_> = found.files.iter().map(|file| file.path.as_bytes()).collect();
     for name in names {
         let shown = format!("d/{}", String::from_utf8_lossy(name));
@@ -828,4 +837,30 @@ fn what_is_not_ours_to_read_is_counted_and_said() {
         let (folders, unreadable, _) = seen(json!({ "what": "folders", "empty": false, "direct": true }));
         assert_eq!((folders.len(), unreadable), (2, 3)); // nor whether these are empty
     });
+}
+
+/// Whatever else is asked, a count is the count of the same question with everything.
+#[test]
+fn only_counting_counts_the_same() {
+    let tree = Tree::new(&WITH_IGNORED);
+    tree.write("x/y/big.log.txt", "needle\n");
+    tree.write("x/y/empty.txt", "");
+    let questions = [
+        json!({}),
+        json!({ "extensions": ["txt"] }),
+        json!({ "name": "*.log*", "under": ["x", "."] }),
+        json!({ "empty": true }),
+        json!({ "contains": "needle" }),
+        json!({ "lacks": "needle", "direct": true }),
+        json!({ "what": "folders" }),
+        json!({ "modified_from": time(CHANGED) }),
+    ];
+    for args in questions {
+        let whole = find(&tree, args.clone());
+        let mut only = args.clone();
+        only["count_only"] = true.into();
+        let counted = find(&tree, only);
+        assert_eq!((counted.count, counted.complete), (whole.count, true), "{args}");
+        assert_eq!((counted.bytes, counted.files), (None, Vec::new()), "{args}");
+    }
 }

@@ -51,11 +51,11 @@ fn the_first_in_order_are_kept_whoever_saw_them() {
     for (order, expected) in table {
         for limit in 0..=6 {
             for threads in 1..=3 {
-                let asked = Asked { order, limit, group_by: None, matching: true, measures };
+                let asked = Asked { order, limit, sizes: true, group_by: None, matching: true, measures };
                 let found = tallied(asked, threads, FILES.map(finding));
                 let paths: Vec<_> = found.files.iter().map(|file| file.path.as_str()).collect();
                 assert_eq!(paths, expected[..limit.min(5)], "{order:?} {limit} {threads}");
-                assert_eq!((found.count, found.bytes), (5, 9));
+                assert_eq!((found.count, found.bytes), (5, Some(9)));
                 let totals = (found.matching_lines, found.lines, found.words, found.occurrences);
                 assert_eq!(totals, (Some(20), Some(7), Some(14), None));
             }
@@ -67,6 +67,7 @@ fn the_first_in_order_are_kept_whoever_saw_them() {
 fn what_was_not_asked_for_has_no_total() {
     let found = tallied(Asked { limit: 1, ..Asked::default() }, 1, FILES.map(finding));
     assert_eq!((found.matching_lines, found.lines, found.words, found.occurrences), (None, None, None, None));
+    assert_eq!((found.count, found.bytes), (5, None));
     assert_eq!((found.groups, found.more_groups), (None, 0));
 }
 
