@@ -62,7 +62,7 @@ struct Gatherer<'a> {
 impl Visitor for Gatherer<'_> {
     fn meet(&mut self, met: &Met<'_>) {
         let wanted = &self.question.wanted;
-        if met.kind != wanted.kind || !wanted.admits_path(met.path) {
+        if met.kind != wanted.kind || !wanted.admits_path(met.path, met.name) {
             return;
         }
         let done = match (&self.question.study, met.kind) {

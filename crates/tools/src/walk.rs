@@ -11,6 +11,7 @@
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use domain::Stop;
@@ -130,8 +131,14 @@ impl<V: Visitor> Walker<'_, V> {
             self.visitor.miss();
             return Ok(Vec::new());
         };
-        let mut listed =
-            Listed { job, folder: &folder, id, rules: &rules, path: job.path.clone(), further: Vec::new() };
+        let mut listed = Listed {
+            job,
+            folder: &folder,
+            id,
+            rules: &rules,
+            paths: Paths::of(&job.path),
+            further: Vec::new(),
+        };
         let (route, visitor) = (self.route, &mut self.visitor);
         let done = folder.each(&mut self.buffer, |name, kind| listed.entry(route, visitor, name, kind));
         if done.is_err() {
@@ -148,8 +155,7 @@ struct Listed<'a> {
     /// For the folders in it.
     id: Option<FileId>,
     rules: &'a Rules,
-    /// Of the folder, and for a moment of something in it.
-    path: PathBuf,
+    paths: Paths,
     further: Vec<Job>,
 }
 
@@ -165,33 +171,54 @@ impl Listed<'_> {
             return ControlFlow::Break(());
         }
         // Not every disk says what something is without being asked.
-        let kind = kind.or_else(|| self.folder.look(name).ok().map(|seen| seen.kind));
-        let Some(kind @ (Kind::File | Kind::Folder)) = kind else { return ControlFlow::Continue(()) };
-        self.path.push(name);
-        let left_out = self.rules.leave_out(&self.path, name, kind == Kind::Folder);
-        if !left_out && self.job.stand == Stand::Inside {
-            visitor.meet(&Met { path: &self.path, name, kind, folder: self.folder });
+        let kind = kind.map_or_else(|| self.folder.look(name).map(|seen| seen.kind), Ok);
+        match kind {
+            Ok(kind @ (Kind::File | Kind::Folder)) => self.show(route, visitor, name, kind),
+            Ok(Kind::Link | Kind::Other) => {}
+            Err(errno) if is_absent(errno.into()) => {}
+            Err(_) => visitor.miss(),
         }
-        if kind == Kind::Folder {
-            self.go_further(route.places, left_out);
-        }
-        self.path.pop();
         ControlFlow::Continue(())
     }
 
-    /// Who names a folder that is hidden or ignored wants to look into it, whatever the rules above it say.
-    fn go_further(&mut self, places: &Places, left_out: bool) {
-        let (rules, since) = if left_out {
-            (Rules::default(), depth(&self.path))
-        } else {
-            (self.rules.clone(), self.job.since)
-        };
-        match places.stand(&self.path, since) {
-            Stand::Elsewhere => {}
-            stand => {
-                self.further.push(Job { path: self.path.clone(), above: self.id, stand, rules, since });
+    fn show(&mut self, route: Route<'_>, visitor: &mut impl Visitor, name: &OsStr, kind: Kind) {
+        let path = self.paths.to(name);
+        let left_out = self.rules.leave_out(path, name, kind == Kind::Folder);
+        if !left_out && self.job.stand == Stand::Inside {
+            visitor.meet(&Met { path, name, kind, folder: self.folder });
+        }
+        if kind == Kind::Folder {
+            // Who names a folder that is hidden or ignored wants to look into it, whatever the rules above it say.
+            let (rules, since) =
+                if left_out { (Rules::default(), depth(path)) } else { (self.rules.clone(), self.job.since) };
+            let stand = route.places.stand(path, since);
+            if stand != Stand::Elsewhere {
+                self.further.push(Job { path: path.into(), above: self.id, stand, rules, since });
             }
         }
+    }
+}
+
+/// Paths of what is in one folder, each made where the last one stood: there may be very many.
+#[derive(Debug)]
+struct Paths {
+    bytes: Vec<u8>,
+    folder: usize,
+}
+
+impl Paths {
+    fn of(folder: &Path) -> Self {
+        let mut bytes = folder.as_os_str().as_bytes().to_vec();
+        if !bytes.is_empty() {
+            bytes.push(b'/');
+        }
+        Self { folder: bytes.len(), bytes }
+    }
+
+    fn to(&mut self, name: &OsStr) -> &Path {
+        self.bytes.truncate(self.folder);
+        self.bytes.extend_from_slice(name.as_bytes());
+        Path::new(OsStr::from_bytes(&self.bytes))
     }
 }
 

@@ -57,11 +57,11 @@ impl Default for Wanted {
 }
 
 impl Wanted {
-    /// Asked with the path relative to the workspace.
-    pub(crate) fn admits_path(&self, path: &Path) -> bool {
-        let Some(name) = path.file_name().filter(|name| !names::is_leftover(name)) else { return false };
-        let extension = path.extension();
-        (self.extensions.is_empty() || is_one_of(extension, &self.extensions))
+    /// Asked with its path relative to the workspace, and the name that this ends with.
+    pub(crate) fn admits_path(&self, path: &Path, name: &OsStr) -> bool {
+        let extension = Path::new(name).extension();
+        !names::is_leftover(name)
+            && (self.extensions.is_empty() || is_one_of(extension, &self.extensions))
             && !is_one_of(extension, &self.not_extensions)
             && self.names.as_ref().is_none_or(|names| names.is_match(name))
             && !self.not_names.as_ref().is_some_and(|names| names.is_match(name))

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
 use serde_json::{Value, json};
 
 use crate::{call, tree, workspace};
@@ -83,35 +85,71 @@ pub(crate) fn measure(folder: &Path, files: usize, rounds: usize) {
     let root = folder.join("tree");
     tree::plant(&root, files);
     let workspace = workspace(&root);
-    println!("{files} files, {rounds} rounds in turn after one to warm up; medians in ms\n");
-    println!("| what | shell | ours | ours / shell | answers |\n|---|---|---|---|---|");
+    println!("{files} files, {rounds} rounds in turn after one to warm up; in ms\n");
+    println!(
+        "| what | median: shell | ours | ratio | best: shell | ours | ratio | CPU: shell | ours | ratio | answers |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for Question { about, shell, args, answer } in questions() {
-        let (mut theirs, mut own, mut answers) = (Vec::new(), Vec::new(), [String::new(), String::new()]);
+        let (mut theirs, mut own, mut answers) =
+            (Spent::default(), Spent::default(), [String::new(), String::new()]);
         for round in 0..=rounds {
-            let started = Instant::now();
-            let output = Command::new("sh").args(["-c", shell]).current_dir(&root).output().expect("a shell");
-            let took = started.elapsed();
-            let started = Instant::now();
-            let found = call(&workspace, "find_files", &args);
+            let mut output = None;
+            let shell_spent = spend(UsageWho::RUSAGE_CHILDREN, || {
+                output = Command::new("sh").args(["-c", shell]).current_dir(&root).output().ok();
+            });
+            let mut found = Value::Null;
+            let own_spent = spend(UsageWho::RUSAGE_SELF, || found = call(&workspace, "find_files", &args));
             if round > 0 {
-                own.push(started.elapsed());
-                theirs.push(took);
+                theirs.push(shell_spent);
+                own.push(own_spent);
             }
             let shown = found.pointer(answer).map(ToString::to_string).unwrap_or_default();
-            answers = [String::from_utf8_lossy(&output.stdout).trim().to_owned(), shown];
+            let said = output.expect("a shell").stdout;
+            answers = [String::from_utf8_lossy(&said).trim().to_owned(), shown];
         }
-        let (theirs, own) = (median(theirs), median(own));
-        let ratio = own.as_secs_f64() / theirs.as_secs_f64();
+        let columns: Vec<_> = theirs
+            .figures()
+            .iter()
+            .zip(own.figures())
+            .map(|(theirs, own)| {
+                let (theirs, own) = (theirs.as_secs_f64() * 1000.0, own.as_secs_f64() * 1000.0);
+                format!("{theirs:.1} | {own:.1} | {:.2}", own / theirs)
+            })
+            .collect();
         let [shell_says, we_say] = answers;
-        println!("| {about} | {:.1} | {:.1} | {ratio:.2} | {shell_says} · {we_say} |", ms(theirs), ms(own));
+        println!("| {about} | {} | {shell_says} · {we_say} |", columns.join(" | "));
     }
 }
 
-fn ms(time: Duration) -> f64 {
-    time.as_secs_f64() * 1000.0
+/// Times and processor times.
+#[derive(Default)]
+struct Spent([Vec<Duration>; 2]);
+
+impl Spent {
+    fn push(&mut self, spent: [Duration; 2]) {
+        for (all, one) in self.0.iter_mut().zip(spent) {
+            all.push(one);
+        }
+    }
+
+    /// The median and the best time, and the median of the processor time, which says the same on a busy machine.
+    fn figures(self) -> [Duration; 3] {
+        let [mut times, mut used] = self.0;
+        times.sort_unstable();
+        used.sort_unstable();
+        let median = |sorted: &[Duration]| sorted.get(sorted.len() / 2).copied().unwrap_or_default();
+        [median(&times), times.first().copied().unwrap_or_default(), median(&used)]
+    }
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times.get(times.len() / 2).copied().unwrap_or_default()
+fn spend(who: UsageWho, work: impl FnOnce()) -> [Duration; 2] {
+    let used = || {
+        let usage = getrusage(who).expect("its usage");
+        let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+        Duration::from_micros(micros.try_into().expect("no time before the beginning"))
+    };
+    let (before, started) = (used(), Instant::now());
+    work();
+    [started.elapsed(), used() - before]
 }
