@@ -22,23 +22,20 @@ pub fn builtin(workspace: &Arc<Workspace>) -> Registry {
     use Author::{Caller, External, System};
     Shelf { workspace, registry: Registry::default() }
         .put(
-            Known::reading(
-                "find_files",
-                "finds files and folders by place, name, type, size, age and content, counts and measures them",
-            )
-            .sinks(&["under"])
-            .authors(&[
-                ("count", System),
-                ("bytes", System),
-                ("matching_lines", System),
-                ("lines", System),
-                ("words", System),
-                ("occurrences", System),
-                ("files.path", External),
-                ("files.matches", External),
-                ("groups.value", External),
-                ("groups.count", System),
-            ]),
+            Known::reading("find_files", "finds files by place, name, size, age and content; counts them")
+                .sinks(&["under"])
+                .authors(&[
+                    ("count", System),
+                    ("bytes", System),
+                    ("matching_lines", System),
+                    ("lines", System),
+                    ("words", System),
+                    ("occurrences", System),
+                    ("files.path", External),
+                    ("files.matches", External),
+                    ("groups.value", External),
+                    ("groups.count", System),
+                ]),
             find::run,
         )
         .put(
@@ -50,7 +47,12 @@ pub fn builtin(workspace: &Arc<Workspace>) -> Registry {
         .put(
             Known::reading("read_file", "reads one file, some of its lines, or those that contain a text")
                 .sinks(&["path"])
-                .authors(&[("path", Caller), ("bytes", System), ("lines", System), ("matching_lines", System)]),
+                .authors(&[
+                    ("path", Caller),
+                    ("bytes", System),
+                    ("lines", System),
+                    ("matching_lines", System),
+                ]),
             read::run,
         )
         .put(
