@@ -12,9 +12,11 @@ pub const EVENT_BODY_BYTES: usize = 10 * 1024 * 1024;
 pub const LIST_ENTRIES: u32 = 100;
 /// Files that one `find_files` or `glob` call names; it counts them all.
 pub const FOUND_FILES: usize = 1_000;
+/// Different extensions or folders that one `find_files` call keeps apart.
+pub const FOUND_GROUPS: usize = 100_000;
 /// What one `read_file` call returns of a file.
 pub const READ_BYTES: usize = 1024 * 1024;
-/// Matching lines that one call returns; it counts them all.
+/// Matching lines that one call returns, and it counts them all; lines of a file that may be asked for.
 pub const MATCHING_LINES: usize = 1_000;
 /// What is kept of the result of one call.
 pub const OUTPUT_BYTES: usize = 50 * 1024 * 1024;
@@ -38,7 +40,7 @@ pub const TABLE_BYTES: u64 = 100 * 1024 * 1024;
 pub const TABLE_COLUMNS: usize = 1_000;
 /// Different values that `table_groups` keeps apart.
 pub const TABLE_GROUPS: usize = 100_000;
-/// Groups that one `table_groups` call returns; it counts them all.
+/// Groups that one `table_groups` or `find_files` call returns; it counts them all.
 pub const LISTED_GROUPS: usize = 1_000;
 /// One expression for `calc`.
 pub const CALC_BYTES: usize = 4 * 1024;

@@ -24,6 +24,7 @@ fn the_document_has_every_limit_with_its_value() {
         ("EVENT_BODY_BYTES", bytes(l::EVENT_BODY_BYTES)),
         ("LIST_ENTRIES", number(l::LIST_ENTRIES as usize)),
         ("FOUND_FILES", number(l::FOUND_FILES)),
+        ("FOUND_GROUPS", number(l::FOUND_GROUPS)),
         ("READ_BYTES", bytes(l::READ_BYTES)),
         ("MATCHING_LINES", number(l::MATCHING_LINES)),
         ("OUTPUT_BYTES", bytes(l::OUTPUT_BYTES)),

@@ -15,6 +15,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 #[cfg(target_os = "linux")]
@@ -34,8 +35,15 @@ const PASS: OFlag = OFlag::O_PATH.union(OFlag::O_DIRECTORY).union(OFlag::O_CLOEX
 #[cfg(not(target_os = "linux"))]
 const PASS: OFlag = OFlag::O_DIRECTORY.union(OFlag::O_CLOEXEC);
 
+/// To see what is in a folder.
+const LIST: OFlag = OFlag::O_DIRECTORY.union(OFlag::O_CLOEXEC);
+
 /// Opening a pipe or a terminal this way does not wait and does not take it over.
 const READ: OFlag = OFlag::O_NONBLOCK.union(OFlag::O_NOCTTY).union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
+
+/// How much of a folder the kernel shows at a time.
+#[cfg(target_os = "linux")]
+const LISTED_BYTES: usize = 32 * 1024;
 
 /// A folder that is deeper than this below the root is none: the kernel's own limit on a path is 4,096 bytes.
 const DEEPEST: usize = 4_096;
@@ -156,16 +164,47 @@ impl Root {
 
     /// A folder, and no link on the way to it (`ELOOP`). `path` is plain: names only.
     pub(crate) fn folder(&self, path: &Path, forbidden: &BTreeSet<FileId>) -> Result<Folder, Denied> {
-        let whole = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        let descriptor = if self.beneath {
-            open_beneath(&self.folder, whole, PASS, Links::Refused)?
-        } else {
-            self.step_by_step(whole)?
-        };
+        self.open(path, PASS, forbidden)
+    }
+
+    fn open(&self, path: &Path, flags: OFlag, forbidden: &BTreeSet<FileId>) -> Result<Folder, Denied> {
+        let descriptor = self.reach(path, flags)?;
         if !forbidden.is_empty() {
             self.climb(&descriptor, forbidden)?;
         }
         Ok(Folder { descriptor })
+    }
+
+    fn reach(&self, path: &Path, flags: OFlag) -> Result<OwnedFd, Errno> {
+        let whole = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        if self.beneath {
+            open_beneath(&self.folder, whole, flags, Links::Refused)
+        } else {
+            openat(&self.step_by_step(whole)?, ".", flags, Mode::empty())
+        }
+    }
+
+    /// A folder that can be listed, for somebody who goes from folder to folder. `above` is what was there, and not
+    /// forbidden, when the folder above was opened the same way: if it still is the one above, so is nothing further up.
+    pub(crate) fn listable(
+        &self,
+        path: &Path,
+        above: Option<FileId>,
+        forbidden: &BTreeSet<FileId>,
+    ) -> Result<(Folder, Option<FileId>), Denied> {
+        let descriptor = self.reach(path, LIST)?;
+        if forbidden.is_empty() {
+            return Ok((Folder { descriptor }, None));
+        }
+        let id = Seen::from(fstat(&descriptor)?).id;
+        let known = above.is_some() && look(&descriptor, OsStr::new("..")).map(|seen| seen.id).ok() == above;
+        if forbidden.contains(&id) {
+            return Err(Denied::Forbidden);
+        }
+        if !known {
+            self.climb(&descriptor, forbidden)?;
+        }
+        Ok((Folder { descriptor }, Some(id)))
     }
 
     fn step_by_step(&self, path: &Path) -> Result<OwnedFd, Errno> {
@@ -328,7 +367,72 @@ impl Folder {
 
     /// The same folder, so that it can be listed and flushed.
     pub(crate) fn listable(&self) -> Result<OwnedFd, Errno> {
-        openat(&self.descriptor, ".", OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())
+        openat(&self.descriptor, ".", LIST, Mode::empty())
+    }
+
+    /// Shows everything in a folder that was opened to be listed, in no order, and what it is where the disk says so
+    /// right away. The buffer is for the kernel, and can be used again.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn each(
+        &self,
+        buffer: &mut Vec<u8>,
+        mut show: impl FnMut(&OsStr, Option<Kind>) -> ControlFlow<()>,
+    ) -> Result<(), Errno> {
+        use rustix::fs::{FileType, RawDir};
+        use std::os::unix::ffi::OsStrExt;
+        buffer.clear();
+        buffer.reserve(LISTED_BYTES);
+        let mut entries = RawDir::new(&self.descriptor, buffer.spare_capacity_mut());
+        while let Some(entry) = entries.next() {
+            let entry = entry.map_err(|errno| Errno::from_raw(errno.raw_os_error()))?;
+            let kind = match entry.file_type() {
+                FileType::RegularFile => Some(Kind::File),
+                FileType::Directory => Some(Kind::Folder),
+                FileType::Symlink => Some(Kind::Link),
+                FileType::Unknown => None,
+                _ => Some(Kind::Other),
+            };
+            let name = entry.file_name().to_bytes();
+            if !matches!(name, b"." | b"..") && show(OsStr::from_bytes(name), kind).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn each(
+        &self,
+        _buffer: &mut Vec<u8>,
+        mut show: impl FnMut(&OsStr, Option<Kind>) -> ControlFlow<()>,
+    ) -> Result<(), Errno> {
+        use nix::dir::{Dir, Type};
+        use std::os::unix::ffi::OsStrExt;
+        for entry in Dir::from_fd(self.listable()?)?.iter() {
+            let entry = entry?;
+            let kind = entry.file_type().map(|kind| match kind {
+                Type::File => Kind::File,
+                Type::Directory => Kind::Folder,
+                Type::Symlink => Kind::Link,
+                _ => Kind::Other,
+            });
+            let name = entry.file_name().to_bytes();
+            if !matches!(name, b"." | b"..") && show(OsStr::from_bytes(name), kind).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether nothing at all is in it.
+    pub(crate) fn is_empty(&self) -> Result<bool, Errno> {
+        let mut empty = true;
+        let listed = Self { descriptor: self.listable()? };
+        listed.each(&mut Vec::new(), |_, _| {
+            empty = false;
+            ControlFlow::Break(())
+        })?;
+        Ok(empty)
     }
 }
 

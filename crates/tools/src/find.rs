@@ -1,34 +1,92 @@
-//! `find_files`: files by folder, extension, name or content.
+//! `find_files`: files by folder, extension, name, size, age or content; and folders.
 
-use std::path::Path;
-
-use domain::Stop;
 use domain::call::Failure;
-use globset::GlobSet;
+use domain::{Stop, Time, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::found::{self, Found, Order};
-use crate::pattern;
-use crate::search::Needle;
-use crate::walk::{self, Question};
+use crate::confined::Kind;
+use crate::found::{self, Found, GroupBy, Order};
+use crate::gather::{self, Question};
+use crate::needle::{Manner, Needle};
+use crate::places::Places;
+use crate::search::{Lines, Measures, Study};
+use crate::tally::Asked;
+use crate::wanted::{self, Wanted};
 use crate::workspace::Workspace;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of its own in a call")]
 pub(crate) struct Args {
-    /// The folder to look in, relative to the workspace; `.` is all of it.
+    /// The folders to look in, relative to the workspace; `.` is all of it.
     #[serde(default = "whole_workspace")]
-    pub(crate) under: String,
+    pub(crate) under: OneOrMore,
+    /// Folders that are not looked into.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) outside: Vec<String>,
+    /// Only what lies directly in the folders, and not in their subfolders.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) direct: bool,
+    /// Files or folders.
+    #[serde(default, skip_serializing_if = "What::is_files")]
+    pub(crate) what: What,
     /// Without the dot, in any case. Any of them will do; none means that it does not matter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) extensions: Vec<String>,
-    /// A glob that the file's name matches.
+    /// None of these, in any case.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) not_extensions: Vec<String>,
+    /// Globs; the file's own name matches any of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) name: Option<String>,
+    pub(crate) name: Option<OneOrMore>,
+    /// Globs that the file's name does not match; what contains a `/` is the path of a file that is not meant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) not_name: Vec<String>,
     /// A text that a line of the file contains, exactly as it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) contains: Option<String>,
+    /// A text that no line of the file contains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) lacks: Option<String>,
+    /// Instead of `contains`: the lines that do not contain this are the matching ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) lines_without: Option<String>,
+    /// Upper and lower case are alike in these texts.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) any_case: bool,
+    /// `contains` is no part of a longer word.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) whole_word: bool,
+    /// Changed then or later, in UTC: `2026-01-31T00:00:00Z`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub(crate) modified_from: Option<Time>,
+    /// Changed before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub(crate) modified_before: Option<Time>,
+    /// More bytes than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) larger_than: Option<u64>,
+    /// Fewer bytes than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) smaller_than: Option<u64>,
+    /// Files with no bytes, or with some; folders with nothing at all in them, or with something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) empty: Option<bool>,
+    /// What else is counted, in each file and in total.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) measure: Vec<Measure>,
+    /// How many matching lines are shown of each file.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub(crate) show_matches: u32,
+    /// Counts the files in groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) group_by: Option<GroupBy>,
+    /// Only how many there are: nothing is listed, and sizes are not added up. The fastest question.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) count_only: bool,
     /// Which files come first in the list.
     #[serde(default)]
     pub(crate) order: Order,
@@ -37,415 +95,172 @@ pub(crate) struct Args {
     pub(crate) limit: usize,
 }
 
-impl Default for Args {
-    fn default() -> Self {
-        Self {
-            under: whole_workspace(),
-            extensions: Vec::new(),
-            name: None,
-            contains: None,
-            order: Order::default(),
-            limit: found::default_limit(),
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+impl OneOrMore {
+    fn as_slice(&self) -> &[String] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::More(more) => more,
         }
     }
 }
 
-fn whole_workspace() -> String {
-    ".".into()
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum What {
+    #[default]
+    Files,
+    Folders,
+}
+
+impl What {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+    fn is_files(&self) -> bool {
+        *self == Self::Files
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Measure {
+    Lines,
+    Words,
+    /// How often `contains` occurs, no occurrence over another.
+    Occurrences,
+}
+
+fn whole_workspace() -> OneOrMore {
+    OneOrMore::One(".".into())
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_one(number: &u32) -> bool {
+    *number == 1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// # Errors
-/// If an argument makes no sense, or there is no folder `under` in the workspace.
+/// If an argument makes no sense, or there is no such folder in the workspace.
 pub(crate) fn run(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Found, Failure> {
     found::check_limit(args.limit)?;
-    args.extensions.iter().try_for_each(|extension| check_extension(extension))?;
-    let name = args.name.as_deref().map(name_glob).transpose()?;
-    let contains = args.contains.as_deref().map(|text| Needle::new(text, "contains")).transpose()?;
-    let question = Question {
-        workspace,
-        stop,
-        under: workspace.folder(&args.under)?,
-        max_depth: None,
-        wanted: |path: &Path| has_extension(path, &args.extensions) && has_name(path, name.as_ref()),
-        contains: contains.as_ref(),
+    let study = study(args)?;
+    let wanted = wanted(args)?;
+    check_together(args)?;
+    let places = Places::look_up(workspace, args.under.as_slice(), &args.outside)?;
+    let places = if args.direct { places.deep(1) } else { places };
+    let asked = Asked {
         order: args.order,
-        limit: args.limit,
+        limit: if args.count_only { 0 } else { args.limit },
+        sizes: !args.count_only,
+        group_by: args.group_by,
+        matching: study.lines.is_some(),
+        measures: study.measures,
     };
-    walk::find(&question)
+    let reads = study.chooses() || study.measures != Measures::default();
+    gather::find(&Question { workspace, stop, places, wanted, study: reads.then_some(study), asked })
 }
 
-fn check_extension(extension: &str) -> Result<(), Failure> {
-    if extension.is_empty() || extension.contains(['.', '/']) || extension.chars().any(char::is_control) {
-        let escaped = extension.escape_debug();
-        return Err(Failure::logical(format!("`{escaped}` is no extension; write it like `rs`")));
+fn wanted(args: &Args) -> Result<Wanted, Failure> {
+    let Args { extensions, not_extensions, name, .. } = args;
+    extensions.iter().chain(not_extensions).try_for_each(|extension| wanted::check_extension(extension))?;
+    if name.as_ref().is_some_and(|name| name.as_slice().is_empty()) {
+        return Err(Failure::logical("`name` names nothing; leave it out if it does not matter"));
     }
-    Ok(())
+    let (not_names, not_paths) = wanted::exceptions(&args.not_name)?;
+    Ok(Wanted {
+        kind: if args.what.is_files() { Kind::File } else { Kind::Folder },
+        extensions: extensions.clone(),
+        not_extensions: not_extensions.clone(),
+        names: wanted::name_globs(name.iter().flat_map(OneOrMore::as_slice))?,
+        not_names,
+        paths: None,
+        not_paths,
+        modified_from: args.modified_from,
+        modified_before: args.modified_before,
+        larger_than: args.larger_than,
+        smaller_than: args.smaller_than,
+        empty: args.empty,
+    })
 }
 
-fn name_glob(pattern: &str) -> Result<GlobSet, Failure> {
-    if pattern.contains('/') {
-        let problem = "is for file names, which have no `/`; use `glob` for paths";
-        return Err(Failure::logical(format!("`{}` {problem}", pattern.escape_debug())));
-    }
-    pattern::compile(pattern)
-}
-
-fn has_extension(path: &Path, extensions: &[String]) -> bool {
-    let Some(extension) = path.extension() else {
-        return extensions.is_empty();
+fn study(args: &Args) -> Result<Study<'_>, Failure> {
+    let Args { any_case, whole_word, order, .. } = *args;
+    let contains = |text| Needle::new(text, "contains", Manner { any_case, whole_word });
+    let part = Manner { any_case, whole_word: false };
+    let lines = match (args.contains.as_deref(), args.lines_without.as_deref()) {
+        (Some(_), Some(_)) => {
+            return Err(Failure::logical(
+                "`contains` and `lines_without` cannot go together; lines match one way",
+            ));
+        }
+        (Some(text), None) => Some(Lines::With(contains(text)?)),
+        (None, Some(text)) => Some(Lines::Without(Needle::new(text, "lines_without", part)?)),
+        (None, None) => None,
     };
-    extensions.is_empty() || extensions.iter().any(|wanted| extension.eq_ignore_ascii_case(wanted))
+    let lacks = args.lacks.as_deref().map(|text| Needle::new(text, "lacks", part)).transpose()?;
+    let show = usize::try_from(args.show_matches).unwrap_or(usize::MAX).min(limits::MATCHING_LINES);
+    let measures = Measures {
+        lines: args.measure.contains(&Measure::Lines) || order.needs_lines(),
+        words: args.measure.contains(&Measure::Words) || order.needs_words(),
+        occurrences: args.measure.contains(&Measure::Occurrences),
+    };
+    Ok(Study { lines, lacks, show, measures })
 }
 
-fn has_name(path: &Path, glob: Option<&GlobSet>) -> bool {
-    glob.is_none_or(|glob| path.file_name().is_some_and(|name| glob.is_match(name)))
+/// Arguments that say something only beside others.
+fn check_together(args: &Args) -> Result<(), Failure> {
+    let Args { contains, lacks, lines_without, order, .. } = args;
+    let matches_lines = contains.is_some() || lines_without.is_some();
+    let sized = args.larger_than.is_some() || args.smaller_than.is_some();
+    let counted = !args.measure.is_empty() || order.needs_lines() || order.needs_words();
+    let reads = matches_lines || lacks.is_some() || counted || order.needs_matches();
+    let lists = args.group_by.is_some() || !args.measure.is_empty() || *order != Order::Name;
+    let wrong = [
+        (
+            args.count_only && lists,
+            "`count_only` lists and measures nothing; leave out `group_by`, `measure` and `order`, or leave it out",
+        ),
+        (
+            args.what == What::Folders && sized,
+            "folders have no size of their own; leave out `larger_than` and `smaller_than`",
+        ),
+        (
+            args.what == What::Folders && reads,
+            "folders have no content; look for files, or leave out what is asked about their lines",
+        ),
+        (args.whole_word && contains.is_none(), "`whole_word` is about `contains`, which is missing"),
+        (
+            args.any_case && !matches_lines && lacks.is_none(),
+            "`any_case` is about a text that is looked for, and there is none",
+        ),
+        (
+            args.measure.contains(&Measure::Occurrences) && contains.is_none(),
+            "`occurrences` are those of `contains`, which is missing",
+        ),
+        (
+            order.needs_matches() && !matches_lines,
+            "an `order` by matches needs `contains` or `lines_without`",
+        ),
+    ];
+    match wrong.into_iter().find(|(wrong, _)| *wrong) {
+        Some((_, problem)) => Err(Failure::logical(problem)),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Args, run};
-    use crate::found::{File, Found, LeftOut};
-    use crate::testing::{CHANGED, Tree, time};
-    use crate::workspace::Workspace;
-    use domain::Stop;
-    use domain::call::Failure;
-    use nix::sys::stat::Mode;
-    use nix::unistd::mkfifo;
-    use serde_json::{Value, from_value, json, to_value};
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::fs::symlink;
-    use std::os::unix::net::UnixListener;
-
-    fn find(tree: &Tree, args: Value) -> Found {
-        run(tree.workspace(), &from_value(args).unwrap(), &Stop::default()).unwrap()
-    }
-
-    fn paths(tree: &Tree, args: Value) -> Vec<String> {
-        find(tree, args).files.into_iter().map(|file| file.path).collect()
-    }
-
-    /// The walk goes by names, so it sees the other folder and finds its files absent from the one that is open.
-    #[test]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the test puts another folder in the place of the workspace"
-    )]
-    fn what_is_found_in_a_workspace_that_was_replaced_is_not_complete() {
-        let tree = Tree::new(&[("work/a", ""), ("other/b", "")]);
-        let workspace = Workspace::new(tree.path("work")).unwrap();
-        let both = || {
-            let found = run(&workspace, &Args::default(), &Stop::default()).unwrap();
-            let args = from_value(json!({ "pattern": "*" })).unwrap();
-            let globbed = crate::glob::run(&workspace, &args, &Stop::default()).unwrap();
-            [found, globbed].map(|found| (found.count, found.complete))
-        };
-        let swap = |from: &str, to: &str| std::fs::rename(tree.path(from), tree.path(to)).unwrap();
-        assert_eq!(both(), [(1, true); 2]);
-        swap("work", "gone");
-        swap("other", "work");
-        assert_eq!(both(), [(0, false); 2]);
-        swap("work", "other");
-        swap("gone", "work");
-        assert_eq!(both(), [(1, true); 2]);
-    }
-
-    #[test]
-    fn the_record_as_the_planner_sees_it() {
-        let tree = Tree::new(&[("src/main.rs", "fn main() {\n    todo!()\n}\n"), ("notes.txt", "todo")]);
-        let modified = "2023-11-14T22:13:20.000000Z";
-        let args = json!({ "under": "src", "contains": "todo", "extensions": ["rs"] });
-        let expected = json!({
-            "count": 1,
-            "bytes": 26,
-            "files": [{
-                "path": "src/main.rs",
-                "bytes": 26,
-                "modified": modified,
-                "matching_lines": 1,
-                "first_match": { "line": 2, "text": "todo!()" },
-            }],
-            "complete": true,
-            "unreadable": 0,
-            "left_out": "hidden files, ignored files and links",
-            "binary_skipped": 0,
-        });
-        let found = find(&tree, args);
-        assert_eq!(to_value(&found).unwrap(), expected);
-        assert_eq!(from_value::<Found>(expected).unwrap(), found);
-
-        let without_content = to_value(find(&tree, json!({ "name": "notes.*" }))).unwrap();
-        let file = json!({
-            "path": "notes.txt", "bytes": 4, "modified": modified, "matching_lines": null, "first_match": null,
-        });
-        assert_eq!(without_content["files"], json!([file]));
-    }
-
-    #[test]
-    fn arguments_that_are_left_out_have_their_default_and_unknown_ones_are_refused() {
-        assert_eq!(from_value::<Args>(json!({})).unwrap(), Args::default());
-        assert_eq!(
-            to_value(Args::default()).unwrap(),
-            json!({ "under": ".", "order": "name", "limit": 1000 })
-        );
-        for bad in [json!({ "path": "." }), json!({ "order": "oldest" }), json!({ "limit": -1 })] {
-            assert!(from_value::<Args>(bad.clone()).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn files_are_chosen_by_extension_and_name() {
-        let tree = Tree::new(&[
-            ("a.rs", ""),
-            ("B.RS", ""),
-            ("c.toml", ""),
-            ("rs", ""),
-            ("x/d.rs.bak", ""),
-            ("x/e.tar.gz", ""),
-        ]);
-        let table = [
-            (json!({}), vec!["B.RS", "a.rs", "c.toml", "rs", "x/d.rs.bak", "x/e.tar.gz"]),
-            (json!({ "extensions": ["rs"] }), vec!["B.RS", "a.rs"]),
-            (json!({ "extensions": ["rs", "gz"] }), vec!["B.RS", "a.rs", "x/e.tar.gz"]),
-            (json!({ "extensions": ["md"] }), vec![]),
-            (json!({ "name": "*.rs" }), vec!["a.rs"]),
-            (json!({ "name": "*.{rs,toml}" }), vec!["a.rs", "c.toml"]),
-            (json!({ "name": "?.*" }), vec!["B.RS", "a.rs", "c.toml", "x/d.rs.bak", "x/e.tar.gz"]),
-            (json!({ "name": "rs" }), vec!["rs"]),
-            (json!({ "name": "*.*", "extensions": ["toml"] }), vec!["c.toml"]),
-            (json!({ "under": "x" }), vec!["x/d.rs.bak", "x/e.tar.gz"]),
-            (json!({ "under": "./x/", "extensions": ["rs"] }), vec![]),
-        ];
-        for (args, expected) in table {
-            assert_eq!(paths(&tree, args.clone()), expected, "{args}");
-        }
-    }
-
-    #[test]
-    fn a_limit_shortens_the_list_and_not_the_count() {
-        let tree = Tree::new(&[("a", "1"), ("b", "333"), ("c", "22"), ("d", "333")]);
-        tree.change("a", CHANGED + 1);
-        tree.change("d", CHANGED - 1);
-        let table = [
-            ("name", ["a", "b", "c", "d"]),
-            ("largest", ["b", "d", "c", "a"]),
-            ("newest", ["a", "b", "c", "d"]),
-        ];
-        for (order, expected) in table {
-            for limit in 0..=4 {
-                let found = find(&tree, json!({ "order": order, "limit": limit }));
-                let paths: Vec<_> = found.files.iter().map(|file| file.path.as_str()).collect();
-                assert_eq!(paths, expected[..limit], "{order}");
-                assert_eq!((found.count, found.bytes, found.complete), (4, 9, true));
-            }
-        }
-    }
-
-    const WITH_IGNORED: [(&str, &str); 9] = [
-        (".gitignore", "*.log\n/target/\n"),
-        (".ignore", "secret\n!keep.log\n"),
-        (".hidden/a", ""),
-        ("a", ""),
-        ("b.log", ""),
-        ("keep.log", ""),
-        ("secret", ""),
-        ("src/c.log", ""),
-        ("target/d", ""),
-    ];
-
-    #[test]
-    fn hidden_and_ignored_files_are_left_out_with_and_without_git() {
-        let tree = Tree::new(&WITH_IGNORED);
-        assert_eq!(paths(&tree, json!({})), ["a", "keep.log"]);
-        tree.write(".git/HEAD", "ref: refs/heads/main\n");
-        assert_eq!(paths(&tree, json!({})), ["a", "keep.log"]);
-    }
-
-    #[test]
-    fn the_ignore_files_above_a_folder_count_up_to_the_workspace() {
-        let tree = Tree::new(&[
-            (".gitignore", "a\n"),
-            ("work/.gitignore", "b\n/src/c\n"),
-            ("work/src/a", ""),
-            ("work/src/b", ""),
-            ("work/src/c", ""),
-            ("work/src/deep/c", ""),
-            ("work/src/deep/.gitignore", "d\n"),
-            ("work/src/deep/d", ""),
-            ("work/src2/e", ""),
-        ]);
-        let workspace = Workspace::new(tree.path("work")).unwrap();
-        let table = [
-            (".", vec!["src/a", "src/deep/c", "src2/e"]),
-            ("src", vec!["src/a", "src/deep/c"]),
-            ("src/deep", vec!["src/deep/c"]),
-        ];
-        for (under, expected) in table {
-            let found =
-                run(&workspace, &Args { under: under.into(), ..Args::default() }, &Stop::default()).unwrap();
-            let paths: Vec<_> = found.files.into_iter().map(|file| file.path).collect();
-            assert_eq!(paths, expected, "{under}");
-        }
-    }
-
-    #[test]
-    fn a_hidden_or_ignored_folder_can_be_looked_into_by_naming_it() {
-        let tree = Tree::new(&WITH_IGNORED);
-        for (under, expected) in [(".hidden", ".hidden/a"), ("target", "target/d")] {
-            assert_eq!(paths(&tree, json!({ "under": under })), [expected]);
-        }
-    }
-
-    #[test]
-    fn links_are_not_followed_and_do_not_count() {
-        let tree = Tree::new(&[("src/a", "")]);
-        symlink("..", tree.path("src/loop")).unwrap();
-        symlink("/etc", tree.path("out")).unwrap();
-        symlink("/etc/passwd", tree.path("passwd")).unwrap();
-        symlink("src/a", tree.path("link")).unwrap();
-        symlink("nowhere", tree.path("dangling")).unwrap();
-        symlink("src", tree.path("folder")).unwrap();
-        #[expect(clippy::disallowed_methods, reason = "something that is no file")]
-        let _socket = UnixListener::bind(tree.path("socket")).unwrap();
-        let found = find(&tree, json!({}));
-        assert_eq!((found.count, found.complete), (1, true));
-        assert_eq!(paths(&tree, json!({ "under": "folder" })), ["src/a"], "a named link is where it leads");
-    }
-
-    /// Tests may run as root, whom no permission stops. A path that is too long for the kernel stops
-    /// everybody, and goes the same way through the code as a permission that is missing.
-    #[test]
-    fn what_cannot_be_read_makes_the_answer_incomplete() {
-        let tree = Tree::new(&[("a.txt", "x")]);
-        tree.write_too_deep("f.txt", "folder/g.txt");
-        for args in [json!({}), json!({ "extensions": ["txt"] }), json!({ "contains": "x" })] {
-            let found = find(&tree, args);
-            let (counted, read) = ((found.count, found.bytes), (found.complete, found.unreadable));
-            // The file is opened from its folder, which is not too deep; the other folder cannot be entered.
-            assert_eq!((counted, read), ((2, 2), (false, 1)), "all but what is in the folder");
-        }
-    }
-
-    #[test]
-    fn content_is_looked_for_in_text_only() {
-        let tree = Tree::new(&[
-            ("binary", &b"needle\0"[..]),
-            ("empty", b""),
-            ("latin1", b"caf\xe9 needle"),
-            ("other", b"Needle"),
-            ("text.md", b"one\r\n\t needle needle\r\nneedle\r\n"),
-        ]);
-        let found = find(&tree, json!({ "contains": "needle" }));
-        let seen: Vec<_> = found
-            .files
-            .iter()
-            .map(|file| {
-                let first = file.first_match.as_ref().unwrap();
-                (file.path.as_str(), file.matching_lines.unwrap(), first.line, first.text.as_str())
-            })
-            .collect();
-        assert_eq!(seen, [("latin1", 1, 1, "caf\u{fffd} needle"), ("text.md", 2, 2, "needle needle")]);
-        assert_eq!((found.count, found.bytes, found.binary_skipped, found.complete), (2, 41, 1, true));
-    }
-
-    #[test]
-    fn names_that_are_not_utf8_or_have_line_ends_are_shown_and_break_nothing() {
-        let tree = Tree::new::<&str>(&[]);
-        for name in [&b"caf\xe9.txt"[..], b"two\nlines.txt", b"-rf $(reboot) `x`.txt"] {
-            tree.write(OsStr::from_bytes(name), "needle");
-        }
-        let file = |path: &str| File {
-            path: path.into(),
-            bytes: 6,
-            modified: time(CHANGED),
-            matching_lines: None,
-            first_match: None,
-        };
-        let expected = Found {
-            count: 3,
-            bytes: 18,
-            files: vec![file("-rf $(reboot) `x`.txt"), file("caf\u{fffd}.txt"), file("two\nlines.txt")],
-            complete: true,
-            unreadable: 0,
-            left_out: LeftOut::HiddenIgnoredAndLinks,
-            binary_skipped: 0,
-        };
-        assert_eq!(find(&tree, json!({ "name": "*.txt", "extensions": ["txt"] })), expected);
-        assert_eq!(find(&tree, json!({ "contains": "needle" })).count, 3);
-    }
-
-    #[test]
-    fn arguments_that_make_no_sense_are_refused() {
-        let tree = Tree::new(&[("a.txt", "")]);
-        let table = [
-            (json!({ "under": "" }), "the path is empty; write `.` for the workspace itself"),
-            (json!({ "under": "../x" }), "`../x` leads out of the workspace"),
-            (json!({ "under": "/etc" }), "`/etc` is absolute; write it relative to the workspace"),
-            (json!({ "under": "a.txt" }), "`a.txt` is not a folder"),
-            (json!({ "extensions": [".rs"] }), "`.rs` is no extension; write it like `rs`"),
-            (json!({ "extensions": ["rs", ""] }), "`` is no extension; write it like `rs`"),
-            (json!({ "name": "" }), "the pattern is empty; write it like `*.rs`"),
-            (
-                json!({ "name": "src/*.rs" }),
-                "`src/*.rs` is for file names, which have no `/`; use `glob` for paths",
-            ),
-            (json!({ "name": "[a" }), "`[a` is no glob: unclosed character class; missing ']'"),
-            (json!({ "name": "a\n" }), "`a\\n` contains a control character"),
-            (json!({ "contains": "" }), "`contains` is empty; there is nothing to look for"),
-            (json!({ "contains": "a\nb" }), "`contains` spans lines; it is looked for line by line"),
-            (json!({ "limit": 1001 }), "`limit` is 1001, but at most 1000 files are listed"),
-        ];
-        for (args, message) in table {
-            let result = run(tree.workspace(), &from_value(args.clone()).unwrap(), &Stop::default());
-            assert_eq!(result, Err(Failure::logical(message)), "{args}");
-        }
-        let missing =
-            run(tree.workspace(), &Args { under: "docs".into(), ..Args::default() }, &Stop::default());
-        assert_eq!(missing, Err(Failure::environmental("`docs` does not exist in the workspace")));
-    }
-
-    #[test]
-    fn a_folder_whose_ignore_file_is_a_trap_is_said_to_be_unread() {
-        let tree = Tree::new(&[("a", ""), ("rules", "b\n"), ("good/b", ""), ("good/c", "")]);
-        for folder in ["pipe", "device", "out", "huge"] {
-            tree.write(format!("{folder}/file"), "");
-        }
-        symlink("../rules", tree.path("good/.ignore")).unwrap();
-        mkfifo(&tree.path("pipe/.gitignore"), Mode::S_IRWXU).unwrap();
-        symlink("/dev/zero", tree.path("device/.gitignore")).unwrap();
-        symlink("/etc/passwd", tree.path("out/.ignore")).unwrap();
-        tree.write("huge/.ignore", "x".repeat(1024 * 1024 + 1));
-        let found = find(&tree, json!({}));
-        let paths: Vec<_> = found.files.iter().map(|file| file.path.as_str()).collect();
-        assert_eq!((paths, found.unreadable, found.complete), (vec!["a", "good/c", "rules"], 4, false));
-
-        symlink("/dev/zero", tree.path(".gitignore")).unwrap();
-        let refused = run(tree.workspace(), &Args::default(), &Stop::default()).unwrap_err();
-        let problem = "`.` cannot be searched: its ignore files are no ordinary files in the workspace";
-        assert_eq!(refused, Failure::environmental(problem));
-    }
-
-    #[test]
-    fn without_openat2_the_same_is_found() {
-        let tree = Tree::new(&WITH_IGNORED);
-        tree.write("x/y/z", "needle");
-        let careful = tree.workspace().clone().without_openat2();
-        for args in [json!({}), json!({ "contains": "needle" }), json!({ "under": "x/y" })] {
-            let args: Args = from_value(args).unwrap();
-            let found = run(&careful, &args, &Stop::default());
-            assert_eq!(found, run(tree.workspace(), &args, &Stop::default()));
-            assert!(found.is_ok_and(|found| found.count > 0 && found.complete));
-        }
-    }
-
-    #[test]
-    fn a_stop_ends_the_search() {
-        let tree = Tree::new(&[("a", "x")]);
-        let stop = Stop::default();
-        stop.now();
-        for args in [json!({}), json!({ "contains": "x" })] {
-            let stopped = run(tree.workspace(), &from_value(args).unwrap(), &stop);
-            assert_eq!(stopped, Err(Failure::interrupted("stopped")));
-        }
-    }
-}
+mod tests;

@@ -1,7 +1,5 @@
 //! `glob`: files by a pattern over their path.
 
-use std::path::Path;
-
 use domain::Stop;
 use domain::call::Failure;
 use schemars::JsonSchema;
@@ -9,10 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::confined::Kind;
 use crate::found::{self, Found, Order};
+use crate::gather::{self, Question};
 use crate::names;
 use crate::pattern;
-use crate::tally::Tally;
-use crate::walk::{self, Question};
+use crate::places::Places;
+use crate::tally::{Asked, Tally};
+use crate::wanted::Wanted;
 use crate::workspace::Workspace;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -37,34 +37,29 @@ pub(crate) fn run(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Fou
     names::check_plain(&args.pattern)?;
     let parts: Vec<&str> = args.pattern.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let glob = pattern::compile(&parts.join("/"))?;
-    let Some((under, Kind::Folder)) = workspace.look_up(&literal_folder(&parts))? else {
-        return Ok(Tally::new(args.order, args.limit).into_found());
+    let Args { order, limit, .. } = *args;
+    if order.needs_matches() || order.needs_lines() || order.needs_words() {
+        return Err(Failure::logical("an `order` by content is for `find_files`; a pattern is about paths"));
+    }
+    let asked = Asked { order, limit, sizes: true, ..Asked::default() };
+    let folders = literal_folders(&parts);
+    let literal = if folders.is_empty() { ".".into() } else { folders.join("/") };
+    let Some((under, Kind::Folder)) = workspace.look_up(&literal)? else {
+        return Ok(Tally::new(asked).into_found());
     };
-    let question = Question {
-        workspace,
-        stop,
-        under,
-        max_depth: max_depth(&parts),
-        wanted: |path: &Path| glob.is_match(path),
-        contains: None,
-        order: args.order,
-        limit: args.limit,
-    };
-    walk::find(&question)
+    // As deep as the pattern has parts, if none of its parts can stand for more than one folder.
+    let stretches = |part: &&str| part.contains("**") || part.contains('{');
+    let levels = if parts.iter().any(stretches) { usize::MAX } else { parts.len() - folders.len() };
+    let places = Places::new(vec![under]).deep(levels);
+    let wanted = Wanted { paths: Some(glob), ..Wanted::default() };
+    gather::find(&Question { workspace, stop, places, wanted, study: None, asked })
 }
 
 /// The folders that the pattern begins with, up to the first one that stands for several.
-fn literal_folder(parts: &[&str]) -> String {
+fn literal_folders<'a>(parts: &[&'a str]) -> Vec<&'a str> {
     let is_literal = |part: &&&str| !part.contains(['*', '?', '[', ']', '{', '}', '\\']);
     let folders = parts.split_last().map_or(parts, |(_name, folders)| folders);
-    let literal: Vec<&str> = folders.iter().take_while(is_literal).copied().collect();
-    if literal.is_empty() { ".".into() } else { literal.join("/") }
-}
-
-/// As deep as the pattern has parts, if none of its parts can stand for more than one folder.
-fn max_depth(parts: &[&str]) -> Option<usize> {
-    let stretches = |part: &&str| part.contains("**") || part.contains('{');
-    if parts.iter().any(stretches) { None } else { Some(parts.len()) }
+    folders.iter().take_while(is_literal).copied().collect()
 }
 
 #[cfg(test)]
@@ -167,7 +162,7 @@ mod tests {
         let tree = Tree::new(&[("a", "1"), ("b", "22"), ("c", "22")]);
         let args: Args = from_value(json!({ "pattern": "*", "order": "largest", "limit": 1 })).unwrap();
         let found = run(tree.workspace(), &args, &Stop::default()).unwrap();
-        assert_eq!((found.count, found.bytes, found.files.len()), (3, 5, 1));
+        assert_eq!((found.count, found.bytes, found.files.len()), (3, Some(5), 1));
         assert_eq!(found.files[0].path, "b");
         assert_eq!(to_value(&args).unwrap(), json!({ "pattern": "*", "order": "largest", "limit": 1 }));
         assert!(from_value::<Args>(json!({ "pattern": "*", "under": "." })).is_err());

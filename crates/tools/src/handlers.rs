@@ -22,9 +22,20 @@ pub fn builtin(workspace: &Arc<Workspace>) -> Registry {
     use Author::{Caller, External, System};
     Shelf { workspace, registry: Registry::default() }
         .put(
-            Known::reading("find_files", "finds files by place, name, type and content, and counts them")
+            Known::reading("find_files", "finds files by place, name, size, age and content; counts them")
                 .sinks(&["under"])
-                .authors(&[("count", System), ("bytes", System), ("files.path", External)]),
+                .authors(&[
+                    ("count", System),
+                    ("bytes", System),
+                    ("matching_lines", System),
+                    ("lines", System),
+                    ("words", System),
+                    ("occurrences", System),
+                    ("files.path", External),
+                    ("files.matches", External),
+                    ("groups.value", External),
+                    ("groups.count", System),
+                ]),
             find::run,
         )
         .put(
@@ -34,9 +45,14 @@ pub fn builtin(workspace: &Arc<Workspace>) -> Registry {
             glob::run,
         )
         .put(
-            Known::reading("read_file", "reads one file, or its lines that contain a text")
+            Known::reading("read_file", "reads one file, some of its lines, or those that contain a text")
                 .sinks(&["path"])
-                .authors(&[("path", Caller), ("bytes", System)]),
+                .authors(&[
+                    ("path", Caller),
+                    ("bytes", System),
+                    ("lines", System),
+                    ("matching_lines", System),
+                ]),
             read::run,
         )
         .put(
@@ -398,8 +414,33 @@ mod tests {
             ("find_files", json!({ "order": "largest" })),
             ("find_files", json!({ "order": "prettiest" })),
             ("find_files", json!({ "under": null })),
+            (
+                "find_files",
+                json!({ "under": ["a", "b"], "outside": ["c"], "direct": true, "what": "folders" }),
+            ),
+            ("find_files", json!({ "under": [["a"]] })),
+            ("find_files", json!({ "what": "links" })),
+            ("find_files", json!({ "name": ["*.rs"], "not_name": ["a"], "not_extensions": ["b"] })),
+            ("find_files", json!({ "name": 1 })),
+            ("find_files", json!({ "contains": "a", "lacks": "b", "lines_without": "c", "any_case": true })),
+            ("find_files", json!({ "whole_word": "yes" })),
+            ("find_files", json!({ "modified_from": "2026-01-31T00:00:00Z", "modified_before": null })),
+            ("find_files", json!({ "modified_from": 7 })),
+            ("find_files", json!({ "larger_than": 0, "smaller_than": 7, "empty": false })),
+            ("find_files", json!({ "larger_than": -1 })),
+            ("find_files", json!({ "measure": ["lines", "words", "occurrences"], "group_by": "extension" })),
+            ("find_files", json!({ "measure": ["bytes"] })),
+            ("find_files", json!({ "group_by": "size" })),
+            ("find_files", json!({ "show_matches": 3, "order": "fewest_matches" })),
+            ("find_files", json!({ "show_matches": -3 })),
+            ("find_files", json!({ "count_only": true })),
+            ("find_files", json!({ "count_only": 1 })),
             ("read_file", json!({ "path": "a", "containing": null })),
             ("read_file", json!({ "path": "a", "lines": 1 })),
+            ("read_file", json!({ "path": "a", "first": 1 })),
+            ("read_file", json!({ "path": "a", "last": -1 })),
+            ("read_file", json!({ "path": "a", "from": 1, "to": 2 })),
+            ("read_file", json!({ "path": "a", "from": "1" })),
             ("write_file", json!({ "path": "a", "content": "b" })),
             ("write_file", json!({ "path": "a", "content": "b", "replace": "yes" })),
             ("edit_file", json!({ "path": "a", "old": "b", "new": "c", "all": true })),
@@ -407,6 +448,11 @@ mod tests {
             ("hash", json!({ "text": "a", "algorithm": "md5" })),
             ("table_stats", json!({ "path": "a", "column": "b", "where": { "column": "c", "equals": "d" } })),
             ("table_stats", json!({ "path": "a", "column": "b", "where": { "column": "c" } })),
+            (
+                "table_groups",
+                json!({ "path": "a", "column": "b", "where": { "column": "c", "equals": "d" } }),
+            ),
+            ("table_groups", json!({ "path": "a", "column": "b", "where": "c" })),
             ("glob", json!("**")),
         ];
         for (tool, args) in table {

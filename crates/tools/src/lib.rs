@@ -26,10 +26,13 @@
 //! is said in the record.
 //! INVARIANT (bounded): memory depends on the limits, not on how many or how large the files are.
 //!
-//! Start reading at [`builtin`] and [`find`], then [`workspace`] and [`confined`]; the walk and the search are
-//! behind them. For what writes: [`write`], then [`staged`]. What is
+//! Start reading at [`builtin`] and [`find`], then [`workspace`] and [`confined`]. Behind `find` stand [`places`] (where),
+//! [`wanted`] and [`search`] (which), the generic [`walk`], [`gather`], which asks the one about what the other comes
+//! across, and [`tally`], which counts. For what writes: [`write`], then [`staged`]. What is
 //! looked at before a call stands in [`standing`], how it is compared in [`expected`].
 
+#[cfg(feature = "bench")]
+pub mod bench;
 mod calc;
 mod confined;
 mod delete;
@@ -38,17 +41,23 @@ mod edit;
 mod expected;
 mod find;
 mod found;
+mod gather;
 mod glob;
 mod handlers;
 mod hash;
 mod house;
 mod leftovers;
+mod lines;
 mod names;
+mod needle;
 mod pattern;
+mod places;
 mod put_back;
+mod queue;
 #[cfg(test)]
 mod races;
 mod read;
+mod rules;
 #[cfg(test)]
 mod schemas;
 mod search;
@@ -61,6 +70,7 @@ mod tally;
 mod testing;
 mod text;
 mod walk;
+mod wanted;
 mod way;
 mod workspace;
 mod write;

@@ -112,6 +112,9 @@ fn nothing_from_outside_is_read() {
             }
             let lines = arena.call(read::run, json!({ "path": path, "containing": "OUTSIDE" }));
             assert_eq!(lines.map_or(0, |content| content.matches.len()), 0);
+            if let Ok(content) = arena.call(read::run, json!({ "path": path, "last": 1 })) {
+                assert_eq!(content.shown[0].text, "inside");
+            }
             if let Ok(record) = arena.call(hash::run, json!({ "path": path })) {
                 assert_eq!(record.hex, inside);
             }
@@ -124,14 +127,17 @@ fn nothing_from_outside_is_found() {
     for careful in [false, true] {
         let arena = Arena::new(careful);
         arena.race(FINDING_ROUNDS, |round| {
-            let found = match round % 3 {
+            let found = match round % 5 {
                 0 => arena.call(find::run, json!({ "contains": "SIDE" })),
                 1 => arena.call(find::run, json!({ "under": "d" })),
+                2 => arena
+                    .call(find::run, json!({ "under": [".", "d"], "measure": ["lines"], "lacks": "inside" })),
+                3 => arena.call(find::run, json!({ "under": "l", "direct": true, "order": "oldest" })),
                 _ => arena.call(glob::run, json!({ "pattern": "**/*.txt" })),
             };
             for file in found.map_or_else(|_| Vec::new(), |found| found.files) {
                 // A file outside has seven bytes.
-                assert_eq!((file.bytes, file.first_match), (6, None), "{}", file.path);
+                assert_eq!((file.bytes, file.matches), (6, Vec::new()), "{}", file.path);
                 assert!(!file.path.contains("only-outside"), "{}", file.path);
             }
         });

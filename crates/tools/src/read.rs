@@ -1,5 +1,6 @@
-//! `read_file`: the text of one file, or the lines of it that contain something.
+//! `read_file`: the text of one file, or some of its lines.
 
+use std::fs::File;
 use std::io::{self, Read};
 
 use domain::call::Failure;
@@ -8,7 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::found::Match;
-use crate::search::{self, CHUNK, Needle};
+use crate::lines::{Shown, Which};
+use crate::needle::{Manner, Needle};
+use crate::search::{self, CHUNK, Lines, Study};
 use crate::stopping::Heeding;
 use crate::text;
 use crate::workspace::{self, Workspace};
@@ -21,6 +24,41 @@ pub(crate) struct Args {
     /// Only the lines that contain this, exactly as it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) containing: Option<String>,
+    /// Only so many lines from the beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) first: Option<u32>,
+    /// Only so many lines from the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) last: Option<u32>,
+    /// Only the lines from this one on; the first is 1. Together with `to`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) from: Option<u64>,
+    /// The last of these lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) to: Option<u64>,
+}
+
+impl Args {
+    fn which(&self) -> Result<Option<Which>, Failure> {
+        let ways = [
+            self.containing.is_some(),
+            self.first.is_some(),
+            self.last.is_some(),
+            self.from.or(self.to).is_some(),
+        ];
+        if ways.into_iter().filter(|way| *way).count() > 1 {
+            let problem = "`containing`, `first`, `last` and `from` with `to` are different ways; choose one";
+            return Err(Failure::logical(problem));
+        }
+        let which = match (self.first, self.last, self.from, self.to) {
+            (Some(many), ..) => Which::First(many.into()),
+            (_, Some(many), ..) => Which::Last(many.into()),
+            (_, _, Some(from), Some(to)) => Which::Between(from, to),
+            (_, _, None, None) => return Ok(None),
+            _ => return Err(Failure::logical("`from` and `to` go together")),
+        };
+        which.check().map(|()| Some(which))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,48 +67,70 @@ pub(crate) struct Content {
     pub(crate) path: String,
     /// Of the whole file, as the lines are.
     pub(crate) bytes: u64,
-    /// A last line without a line end counts too.
-    pub(crate) lines: u64,
+    /// A last line without a line end counts too. Null if the file was not read to its end.
+    pub(crate) lines: Option<u64>,
     /// The beginning of the file, at most [`limits::READ_BYTES`]; empty if lines were asked for.
     pub(crate) text: String,
-    /// Whether there is more in the file than `text` or `matches` show.
+    /// Whether there is more in the file than `text` shows, or in a line than `shown` does.
     pub(crate) truncated: bool,
     /// Whether what is shown is what is there. If not, the bytes that are no UTF-8 were replaced.
     pub(crate) valid_utf8: bool,
-    /// Only if lines were asked for.
+    /// Only if lines that contain something were asked for.
     pub(crate) matching_lines: Option<u64>,
     /// At most [`limits::MATCHING_LINES`].
     pub(crate) matches: Vec<Match>,
+    /// The lines that were asked for by their place.
+    pub(crate) shown: Vec<Shown>,
 }
 
 /// # Errors
 /// If an argument makes no sense, or the file does not exist or cannot be read.
 pub(crate) fn run(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Content, Failure> {
-    let containing = args.containing.as_deref().map(|text| Needle::new(text, "containing")).transpose()?;
+    let which = args.which()?;
+    let containing = args.containing.as_deref();
+    let containing = containing.map(|text| Needle::new(text, "containing", Manner::default())).transpose()?;
     let opened = workspace.file(&args.path)?;
-    let reader = Heeding { reader: opened.file, stop };
-    let content = match containing {
-        Some(needle) => matching_lines(reader, &needle),
-        None => beginning(reader, limits::READ_BYTES),
+    let bytes = opened.seen.bytes;
+    let content = match (which, containing) {
+        (Some(which), _) => places(opened.file, bytes, which, stop),
+        (None, Some(needle)) => matching_lines(Heeding { reader: opened.file, stop }, needle),
+        (None, None) => beginning(Heeding { reader: opened.file, stop }, limits::READ_BYTES),
     };
     let content = content.map_err(|error| workspace::unreadable(&args.path, &error))?;
     Ok(Content { path: opened.path.to_string_lossy().into_owned(), ..content })
 }
 
 /// The path is filled in by the caller.
-fn matching_lines(file: impl Read, needle: &Needle<'_>) -> io::Result<Content> {
-    let mut buffer = needle.buffer(CHUNK);
-    let hits = search::scan(file, needle, limits::MATCHING_LINES, &mut buffer)?;
+fn places(file: File, bytes: u64, which: Which, stop: &Stop) -> io::Result<Content> {
+    let taken = which.of(file, stop)?;
+    Ok(Content {
+        path: String::new(),
+        bytes,
+        lines: taken.lines,
+        text: String::new(),
+        truncated: taken.cut,
+        valid_utf8: taken.valid_utf8,
+        matching_lines: None,
+        matches: Vec::new(),
+        shown: taken.shown,
+    })
+}
+
+/// The path is filled in by the caller.
+fn matching_lines(file: impl Read, needle: Needle<'_>) -> io::Result<Content> {
+    let study = Study { lines: Some(Lines::With(needle)), show: limits::MATCHING_LINES, ..Study::default() };
+    let hits = search::scan(file, &study, &mut study.buffer(CHUNK))?;
     Ok(Content {
         path: String::new(),
         bytes: hits.bytes,
-        lines: hits.lines,
+        lines: Some(hits.lines),
         text: String::new(),
         // It was read to its end; that not every match is listed shows in the numbers.
         truncated: false,
-        valid_utf8: hits.valid_utf8,
+        valid_utf8: !hits.replaced,
         matching_lines: Some(hits.matching),
         matches: hits.first,
+        shown: Vec::new(),
     })
 }
 
@@ -98,12 +158,13 @@ fn beginning(mut file: impl Read, limit: usize) -> io::Result<Content> {
     Ok(Content {
         path: String::new(),
         bytes: size.bytes,
-        lines: size.lines(),
+        lines: Some(size.lines()),
         text,
         truncated: cut || grown,
         valid_utf8,
         matching_lines: None,
         matches: Vec::new(),
+        shown: Vec::new(),
     })
 }
 
@@ -155,6 +216,7 @@ mod tests {
             "valid_utf8": true,
             "matching_lines": null,
             "matches": [],
+            "shown": [],
         });
         for path in ["src/a.txt", "./src/a.txt", "link/a.txt"] {
             assert_eq!(to_value(read(&tree, json!({ "path": path })).unwrap()).unwrap(), whole);
@@ -167,7 +229,8 @@ mod tests {
             "truncated": false,
             "valid_utf8": true,
             "matching_lines": 2,
-            "matches": [{ "line": 2, "text": "two" }, { "line": 3, "text": "three" }],
+            "matches": [{ "line": 2, "text": "\ttwo" }, { "line": 3, "text": "three" }],
+            "shown": [],
         });
         let content = read(&tree, json!({ "path": "src/a.txt", "containing": "t" })).unwrap();
         assert_eq!(to_value(&content).unwrap(), matching);
@@ -193,7 +256,13 @@ mod tests {
         ];
         for (bytes, limit, expected) in table {
             let content = beginning(bytes, limit).unwrap();
-            let seen = (content.bytes, content.lines, &*content.text, content.truncated, content.valid_utf8);
+            let seen = (
+                content.bytes,
+                content.lines.unwrap(),
+                &*content.text,
+                content.truncated,
+                content.valid_utf8,
+            );
             assert_eq!(seen, expected, "{bytes:?}");
         }
     }
@@ -203,7 +272,7 @@ mod tests {
         let tree = Tree::new(&[("log", "0123456789abcdef needle\n".repeat(100_000))]);
         let content = read(&tree, json!({ "path": "log" })).unwrap();
         let seen = (content.bytes, content.lines, content.text.len(), content.truncated);
-        assert_eq!(seen, (2_400_000, 100_000, 1024 * 1024, true));
+        assert_eq!(seen, (2_400_000, Some(100_000), 1024 * 1024, true));
 
         let content = read(&tree, json!({ "path": "log", "containing": "needle" })).unwrap();
         let seen = (content.matching_lines, content.matches.len(), content.text.len(), content.truncated);
@@ -217,9 +286,46 @@ mod tests {
         let tree = Tree::new(&[("bin", b"\0needle \xff\n\0")]);
         let content = read(&tree, json!({ "path": "bin", "containing": "needle" })).unwrap();
         let seen = (content.lines, content.matching_lines, content.valid_utf8);
-        assert_eq!(seen, (2, Some(1), false));
+        assert_eq!(seen, (Some(2), Some(1), false));
         assert_eq!(content.matches, [Match { line: 1, text: "\0needle \u{fffd}".into() }]);
     }
+
+    #[test]
+    fn lines_by_their_place() {
+        let tree = Tree::new(&[("a.txt", "one\r\n two \nthree\nfour")]);
+        let line = |line: Option<u64>, text: &str| json!({ "line": line, "text": text });
+        let table = [
+            (json!({ "first": 2 }), json!([line(Some(1), "one"), line(Some(2), " two ")]), json!(null)),
+            (json!({ "last": 2 }), json!([line(None, "three"), line(None, "four")]), json!(null)),
+            (
+                json!({ "from": 2, "to": 3 }),
+                json!([line(Some(2), " two "), line(Some(3), "three")]),
+                json!(null),
+            ),
+            (json!({ "from": 4, "to": 9 }), json!([line(Some(4), "four")]), json!(4)),
+            (json!({ "from": 5, "to": 9 }), json!([]), json!(4)),
+        ];
+        for (mut args, shown, lines) in table {
+            args["path"] = "a.txt".into();
+            let expected = json!({
+                "path": "a.txt",
+                "bytes": 21,
+                "lines": lines,
+                "text": "",
+                "truncated": false,
+                "valid_utf8": true,
+                "matching_lines": null,
+                "matches": [],
+                "shown": shown,
+            });
+            assert_eq!(to_value(read(&tree, args.clone()).unwrap()).unwrap(), expected, "{args}");
+        }
+        let long = Tree::new(&[("long", "x".repeat(2_000_000))]);
+        let content = read(&long, json!({ "path": "long", "last": 2 })).unwrap();
+        assert_eq!((content.shown[0].text.len(), content.truncated), (512 * 1024, true));
+    }
+
+    const ONE_WAY: &str = "`containing`, `first`, `last` and `from` with `to` are different ways; choose one";
 
     #[test]
     fn what_is_no_file_in_the_workspace_is_refused() {
@@ -240,6 +346,12 @@ mod tests {
                 json!({ "path": "src/a", "containing": "" }),
                 "`containing` is empty; there is nothing to look for",
             ),
+            (json!({ "path": "src/a", "first": 1, "containing": "a" }), ONE_WAY),
+            (json!({ "path": "src/a", "first": 1, "last": 1 }), ONE_WAY),
+            (json!({ "path": "src/a", "last": 1, "to": 1 }), ONE_WAY),
+            (json!({ "path": "src/a", "from": 1 }), "`from` and `to` go together"),
+            (json!({ "path": "src/a", "to": 1 }), "`from` and `to` go together"),
+            (json!({ "path": "src/a", "first": 0 }), "`first` is 0; ask for at least one line"),
         ];
         for (args, message) in table {
             assert_eq!(read(&tree, args), Err(Failure::logical(message)));
@@ -254,7 +366,13 @@ mod tests {
         let tree = Tree::new(&[("a", "x")]);
         let stop = Stop::default();
         stop.now();
-        for args in [json!({ "path": "a" }), json!({ "path": "a", "containing": "x" })] {
+        let ways = [
+            json!({ "path": "a" }),
+            json!({ "path": "a", "containing": "x" }),
+            json!({ "path": "a", "first": 1 }),
+            json!({ "path": "a", "last": 1 }),
+        ];
+        for args in ways {
             let stopped = run(tree.workspace(), &from_value(args).unwrap(), &stop);
             assert_eq!(stopped, Err(Failure::interrupted("stopped")));
         }

@@ -1,4 +1,4 @@
-//! Lines of a file that contain a text, found without holding the file in memory.
+//! What stands in a file, found out without holding it in memory: lines, words, and the lines that contain a text.
 //!
 //! The file goes through one buffer. Whole lines are searched at once, because `memmem` is fastest on
 //! long stretches; a line that is longer than the buffer is followed from piece to piece, with as many
@@ -6,11 +6,10 @@
 
 use std::io::{self, Read};
 
-use domain::call::Failure;
-use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::found::Match;
+use crate::needle::{CONTEXT, Needle};
 use crate::text::{self, LINE_HEAD};
 
 /// How much of a file is in memory at a time.
@@ -19,94 +18,100 @@ pub(crate) const CHUNK: usize = 128 * 1024;
 const BINARY_HEAD: usize = 8 * 1024;
 const _: () = assert!(CHUNK >= BINARY_HEAD, "the first piece decides whether a file is text");
 
-/// The text that is looked for.
+/// What is asked about the content of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Study<'a> {
+    /// Which lines match.
+    pub(crate) lines: Option<Lines<'a>>,
+    /// What no line may contain.
+    pub(crate) lacks: Option<Needle<'a>>,
+    /// How many matching lines are shown; all are counted.
+    pub(crate) show: usize,
+    pub(crate) measures: Measures,
+}
+
 #[derive(Debug)]
-pub(crate) struct Needle<'a> {
-    finder: Finder<'a>,
+pub(crate) enum Lines<'a> {
+    With(Needle<'a>),
+    Without(Needle<'a>),
 }
 
-impl<'a> Needle<'a> {
-    /// `argument` is what the caller calls it.
-    pub(crate) fn new(text: &'a str, argument: &str) -> Result<Self, Failure> {
-        if text.is_empty() {
-            return Err(Failure::logical(format!("`{argument}` is empty; there is nothing to look for")));
-        }
-        if text.contains(['\n', '\r']) {
-            return Err(Failure::logical(format!("`{argument}` spans lines; it is looked for line by line")));
-        }
-        Ok(Self { finder: Finder::new(text) })
-    }
+/// What is counted besides matching lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Measures {
+    pub(crate) lines: bool,
+    pub(crate) words: bool,
+    pub(crate) occurrences: bool,
+}
 
-    fn find(&self, bytes: &[u8]) -> Option<usize> {
-        self.finder.find(bytes)
-    }
-
-    fn is_in(&self, bytes: &[u8]) -> bool {
-        self.find(bytes).is_some()
-    }
-
-    fn len(&self) -> usize {
-        self.finder.needle().len()
-    }
-
-    /// A buffer in which this text can be looked for, not shorter than `chunk`.
+impl Study<'_> {
+    /// A buffer in which all this can be looked for, not shorter than `chunk`.
     pub(crate) fn buffer(&self, chunk: usize) -> Vec<u8> {
-        vec![0; chunk.max(self.len())]
+        vec![0; chunk.max(2 * self.overlap())]
+    }
+
+    /// Whether the content decides which files are found.
+    pub(crate) fn chooses(&self) -> bool {
+        self.lines.is_some() || self.lacks.is_some()
+    }
+
+    fn needle(&self) -> Option<&Needle<'_>> {
+        match self.lines.as_ref()? {
+            Lines::With(needle) | Lines::Without(needle) => Some(needle),
+        }
+    }
+
+    fn is_inverted(&self) -> bool {
+        matches!(self.lines, Some(Lines::Without(_)))
+    }
+
+    /// How many bytes of a piece are looked at again with the next one.
+    fn overlap(&self) -> usize {
+        let reach = |needle: Option<&Needle<'_>>| needle.map_or(0, Needle::reach);
+        reach(self.needle()).max(reach(self.lacks.as_ref())) + CONTEXT
     }
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hits {
     pub(crate) bytes: u64,
     pub(crate) lines: u64,
+    /// Runs of bytes that are no white space of ASCII; only if asked for.
+    pub(crate) words: u64,
+    /// Matches, none over another; only if asked for.
+    pub(crate) occurrences: u64,
     pub(crate) matching: u64,
     pub(crate) first: Vec<Match>,
-    /// Whether the shown lines are exactly what is in the file.
-    pub(crate) valid_utf8: bool,
+    /// Whether a shown line is not exactly what is in the file.
+    pub(crate) replaced: bool,
+    /// Whether a line contains what none may contain. Then nothing else is known.
+    pub(crate) spoiled: bool,
 }
 
-impl Hits {
-    pub(crate) const NONE: Self =
-        Self { bytes: 0, lines: 0, matching: 0, first: Vec::new(), valid_utf8: true };
-}
-
-/// Reads to the end. `keep` matching lines are shown, all are counted. The buffer comes from
-/// [`Needle::buffer`] and can be used again.
-pub(crate) fn scan(
-    mut reader: impl Read,
-    needle: &Needle<'_>,
-    keep: usize,
-    buffer: &mut [u8],
-) -> io::Result<Hits> {
+/// Reads to the end. The buffer comes from [`Study::buffer`] and can be used again.
+pub(crate) fn scan(mut reader: impl Read, study: &Study<'_>, buffer: &mut [u8]) -> io::Result<Hits> {
     let held = fill(&mut reader, buffer)?;
-    scan_on(reader, needle, keep, buffer, held)
+    scan_on(reader, study, buffer, held)
 }
 
 /// As [`scan`], but a file that is no text is left alone, and nothing comes back.
 pub(crate) fn scan_text(
     mut reader: impl Read,
-    needle: &Needle<'_>,
-    keep: usize,
+    study: &Study<'_>,
     buffer: &mut [u8],
 ) -> io::Result<Option<Hits>> {
     let held = fill(&mut reader, buffer)?;
     if is_binary(buffer.get(..held).unwrap_or_default()) {
         return Ok(None);
     }
-    scan_on(reader, needle, keep, buffer, held).map(Some)
+    scan_on(reader, study, buffer, held).map(Some)
 }
 
 /// The first `held` bytes of the file are in the buffer; they are all of it if they do not fill it.
-fn scan_on(
-    mut reader: impl Read,
-    needle: &Needle<'_>,
-    keep: usize,
-    buffer: &mut [u8],
-    mut held: usize,
-) -> io::Result<Hits> {
-    let mut scan = Scan::new(needle, keep);
+fn scan_on(mut reader: impl Read, study: &Study<'_>, buffer: &mut [u8], mut held: usize) -> io::Result<Hits> {
+    let mut scan = Scan::new(study);
     scan.hits.bytes = held as u64;
-    while held == buffer.len() {
+    while held == buffer.len() && !scan.hits.spoiled {
         let kept = scan.piece(buffer);
         buffer.copy_within(held - kept.., 0);
         let read = fill(&mut reader, buffer.get_mut(kept..).unwrap_or_default())?;
@@ -141,25 +146,27 @@ pub(crate) fn line_ends(bytes: &[u8]) -> u64 {
 }
 
 #[derive(Debug)]
-struct Scan<'n> {
-    needle: &'n Needle<'n>,
-    keep: usize,
+struct Scan<'s> {
+    study: &'s Study<'s>,
     hits: Hits,
     /// The line that began in an earlier piece and is not over, if it did not fit the buffer.
     open: Option<OpenLine>,
+    in_word: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct OpenLine {
     head: Vec<u8>,
-    matches: bool,
+    occurrences: u64,
+    /// Where in the next piece the next match may begin.
+    from: usize,
     /// How many bytes of the next piece are already known from the last one.
     overlap: usize,
 }
 
-impl<'n> Scan<'n> {
-    fn new(needle: &'n Needle<'n>, keep: usize) -> Self {
-        Self { needle, keep, hits: Hits::NONE, open: None }
+impl<'s> Scan<'s> {
+    fn new(study: &'s Study<'s>) -> Self {
+        Self { study, hits: Hits::default(), open: None, in_word: false }
     }
 
     /// Takes a full buffer and says how many bytes at its end are wanted again: always fewer than all.
@@ -172,62 +179,113 @@ impl<'n> Scan<'n> {
         rest.len()
     }
 
-    /// A piece in the middle of a long line.
+    /// A piece in the middle of a long line. A match that the next piece could undo is left to it.
     fn follow(&mut self, window: &[u8]) -> usize {
-        let open = self.open.get_or_insert_with(|| OpenLine { head: Vec::new(), matches: false, overlap: 0 });
-        open.extend(window, self.needle);
-        open.overlap = (self.needle.len() - 1).min(window.len());
-        open.overlap
-    }
-
-    fn close(&mut self, window: &[u8]) {
-        if let Some(mut open) = self.open.take() {
-            open.extend(window, self.needle);
-            self.hits.lines += 1;
-            if open.matches {
-                self.record(&open.head);
-            }
-        }
+        let mut open = self.open.take().unwrap_or_default();
+        self.count_words(window.get(open.overlap..).unwrap_or_default());
+        let kept = self.study.overlap().min(window.len());
+        let next = window.len() - kept;
+        let decided = next + CONTEXT;
+        self.hits.spoiled |= self.study.lacks.as_ref().is_some_and(|needle| needle.is_in(window));
+        let end = open.extend(window, self.study, decided);
+        open.from = end.max(decided) - next;
+        open.overlap = kept;
+        self.open = Some(open);
+        kept
     }
 
     /// Lines that end in here; only the last one of the file may lack its line end.
     fn whole_lines(&mut self, block: &[u8]) {
+        let known = self.open.as_ref().map_or(0, |open| open.overlap);
+        self.count_words(block.get(known..).unwrap_or_default());
+        self.hits.spoiled |= self.study.lacks.as_ref().is_some_and(|needle| needle.is_in(block));
         let mut rest = block;
-        if self.open.is_some() {
+        if let Some(mut open) = self.open.take() {
             let (line, after) = split_line(rest);
-            self.close(line);
+            open.extend(line, self.study, usize::MAX);
+            if self.study.measures.occurrences {
+                self.hits.occurrences += open.occurrences;
+            }
+            self.end_line(&open.head, open.occurrences > 0);
             rest = after;
         }
-        while let Some(hit) = self.needle.find(rest) {
-            let (before, _) = rest.split_at_checked(hit).unwrap_or((rest, &[]));
+        while let Some(hit) = self.study.needle().and_then(|needle| needle.next(rest, 0)) {
+            let (before, _) = rest.split_at_checked(hit.start).unwrap_or((rest, &[]));
             let start = memrchr(b'\n', before).map_or(0, |end| end + 1);
             let (skipped, from_line) = rest.split_at_checked(start).unwrap_or((rest, &[]));
             let (line, after) = split_line(from_line);
-            self.hits.lines += line_ends(skipped) + 1;
-            self.record(line);
+            self.lines_in_between(skipped);
+            if self.study.measures.occurrences {
+                self.hits.occurrences += 1 + self.more_in(line, hit.end - start);
+            }
+            self.end_line(line, true);
             rest = after;
         }
-        self.hits.lines += line_ends(rest) + u64::from(rest.last().is_some_and(|&byte| byte != b'\n'));
+        self.lines_in_between(rest);
     }
 
-    /// The current line matches.
-    fn record(&mut self, line: &[u8]) {
+    fn more_in(&self, line: &[u8], mut from: usize) -> u64 {
+        let mut more = 0;
+        while let Some(hit) = self.study.needle().and_then(|needle| needle.next(line, from)) {
+            (more, from) = (more + 1, hit.end);
+        }
+        more
+    }
+
+    /// Lines without the text.
+    fn lines_in_between(&mut self, block: &[u8]) {
+        let mut rest = block;
+        while self.study.is_inverted() && self.hits.first.len() < self.study.show && !rest.is_empty() {
+            let (line, after) = split_line(rest);
+            self.end_line(line, false);
+            rest = after;
+        }
+        let lines = line_ends(rest) + u64::from(rest.last().is_some_and(|&byte| byte != b'\n'));
+        self.hits.lines += lines;
+        self.hits.matching += if self.study.is_inverted() { lines } else { 0 };
+    }
+
+    fn end_line(&mut self, line: &[u8], contains: bool) {
+        self.hits.lines += 1;
+        if contains == self.study.is_inverted() || self.study.lines.is_none() {
+            return;
+        }
         self.hits.matching += 1;
-        if self.hits.first.len() < self.keep {
+        if self.hits.first.len() < self.study.show {
             let (text, valid) = text::shown(line);
-            self.hits.valid_utf8 &= valid;
+            self.hits.replaced |= !valid;
             self.hits.first.push(Match { line: self.hits.lines, text });
+        }
+    }
+
+    fn count_words(&mut self, fresh: &[u8]) {
+        if !self.study.measures.words {
+            return;
+        }
+        for byte in fresh {
+            let in_word = !matches!(byte, b' ' | b'\t'..=b'\r');
+            self.hits.words += u64::from(in_word && !self.in_word);
+            self.in_word = in_word;
         }
     }
 }
 
 impl OpenLine {
-    fn extend(&mut self, window: &[u8], needle: &Needle<'_>) {
-        self.matches |= needle.is_in(window);
+    /// Counts the matches that begin before `decided` and says where the last one ends.
+    fn extend(&mut self, window: &[u8], study: &Study<'_>, decided: usize) -> usize {
+        let mut from = self.from;
+        while let Some(hit) = study.needle().and_then(|needle| needle.next(window, from)) {
+            if hit.start >= decided {
+                break;
+            }
+            self.occurrences += 1;
+            from = hit.end;
+        }
         let fresh = window.get(self.overlap..).unwrap_or_default();
         // One byte more than is shown, so that it can be seen that the line was cut.
         let room = (LINE_HEAD + 1).saturating_sub(self.head.len());
         self.head.extend_from_slice(fresh.get(..room).unwrap_or(fresh));
+        from
     }
 }
 
@@ -239,100 +297,4 @@ fn split_line(bytes: &[u8]) -> (&[u8], &[u8]) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Hits, Needle, scan, scan_text};
-    use crate::found::Match;
-    use crate::text;
-    use domain::call::Failure;
-
-    const KEEP: usize = 3;
-
-    fn search(content: &[u8], text: &str, chunk: usize) -> Hits {
-        let needle = Needle::new(text, "contains").unwrap();
-        scan(content, &needle, KEEP, &mut needle.buffer(chunk)).unwrap()
-    }
-
-    /// The same, line by line and all at once.
-    fn plainly(content: &[u8], text: &str) -> Hits {
-        let mut lines: Vec<&[u8]> = content.split(|&byte| byte == b'\n').collect();
-        if lines.last().is_some_and(|last| last.is_empty()) {
-            lines.pop();
-        }
-        let is_in = |line: &[u8]| line.windows(text.len()).any(|part| part == text.as_bytes());
-        let matching: Vec<_> = (1..).zip(&lines).filter(|(_, line)| is_in(line)).collect();
-        let first = matching.iter().take(KEEP);
-        let first: Vec<_> = first.map(|&(line, bytes)| (line, text::shown(bytes))).collect();
-        Hits {
-            bytes: content.len() as u64,
-            lines: lines.len() as u64,
-            matching: matching.len() as u64,
-            valid_utf8: first.iter().all(|(_, (_, valid))| *valid),
-            first: first.into_iter().map(|(line, (text, _))| Match { line, text }).collect(),
-        }
-    }
-
-    #[test]
-    fn the_size_of_the_buffer_changes_nothing() {
-        let long = format!("{}needle{}\nneedle", "x".repeat(50), "y".repeat(50));
-        let wide = format!("  {}needle", "ä".repeat(5_000));
-        let contents: [&[u8]; 16] = [
-            b"",
-            b"\n",
-            b"\n\n\n",
-            b"needle",
-            b"needle\n",
-            b"a\nneedle\nb",
-            b"one needle, two needle\r\nnone\r\nneedle\r\n",
-            b"need\nle need",
-            b"neeneedleedle",
-            b"nnnnnnnnnnnneedle\nneedl",
-            b"needleneedle\n\nneedle\nneedle\nneedle",
-            b"\xff\xfe needle \xff\nneedle",
-            b"nul \0 needle\0\nneedle",
-            b"NEEDLE\nNeedle",
-            long.as_bytes(),
-            wide.as_bytes(),
-        ];
-        for content in contents {
-            for chunk in (1..40).chain([1_000, 4_096, 4_097, 100_000]) {
-                let shown = String::from_utf8_lossy(content);
-                for text in ["needle", "n", "ä"] {
-                    assert_eq!(
-                        search(content, text, chunk),
-                        plainly(content, text),
-                        "{chunk} {text} {shown}"
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn lines_are_counted_from_one_and_shown_trimmed() {
-        let hits = search(b"fn a() {\r\n    todo!()\r\n}\r\n", "todo", 1_000);
-        let first = vec![Match { line: 2, text: "todo!()".into() }];
-        assert_eq!(hits, Hits { bytes: 26, lines: 3, matching: 1, first, valid_utf8: true });
-    }
-
-    #[test]
-    fn a_nul_byte_in_the_first_8_kb_makes_a_file_binary() {
-        let needle = Needle::new("x", "contains").unwrap();
-        for (nul_at, skipped) in [(0, true), (8 * 1024 - 1, true), (8 * 1024, false)] {
-            let content = [vec![b'x'; nul_at], vec![0]].concat();
-            let hits = scan_text(&content[..], &needle, KEEP, &mut needle.buffer(10_000)).unwrap();
-            assert_eq!(hits.is_none(), skipped, "{nul_at}");
-        }
-    }
-
-    #[test]
-    fn a_text_that_no_line_can_contain_is_refused() {
-        let table = [
-            ("", "`contains` is empty; there is nothing to look for"),
-            ("a\nb", "`contains` spans lines; it is looked for line by line"),
-            ("a\r", "`contains` spans lines; it is looked for line by line"),
-        ];
-        for (text, message) in table {
-            assert_eq!(Needle::new(text, "contains").unwrap_err(), Failure::logical(message));
-        }
-    }
-}
+mod tests;

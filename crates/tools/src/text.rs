@@ -2,7 +2,7 @@
 
 use crate::found::Match;
 
-/// Enough of a line to show [`Match::CHARS`] of it, even if it is indented deeply.
+/// Enough of a line to show [`Match::CHARS`] of it, and to see whether blanks at its end are really there.
 pub(crate) const LINE_HEAD: usize = 4 * 1024;
 
 /// Without the beginning of a character whose end is missing. Bytes that are no UTF-8 stay.
@@ -26,12 +26,28 @@ pub(crate) fn whole_chars(bytes: &[u8]) -> &[u8] {
 pub(crate) fn shown(line: &[u8]) -> (String, bool) {
     let head = line.get(..LINE_HEAD).map_or(line, whole_chars);
     let valid = std::str::from_utf8(head).is_ok();
-    (String::from_utf8_lossy(head).trim().chars().take(Match::CHARS).collect(), valid)
+    (String::from_utf8_lossy(head).trim_end().chars().take(Match::CHARS).collect(), valid)
+}
+
+/// Nothing, if the bytes do not begin with a character.
+pub(crate) fn first_char(bytes: &[u8]) -> Option<char> {
+    let start = bytes.get(..bytes.len().min(4))?;
+    let valid = match std::str::from_utf8(start) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(start.get(..error.valid_up_to())?).ok()?,
+    };
+    valid.chars().next()
+}
+
+/// Nothing, if the bytes do not end with a character.
+pub(crate) fn last_char(bytes: &[u8]) -> Option<char> {
+    let tail = |back: usize| bytes.get(bytes.len().checked_sub(back)?..);
+    (1..=4).find_map(|back| std::str::from_utf8(tail(back)?).ok())?.chars().next_back()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LINE_HEAD, shown, whole_chars};
+    use super::{LINE_HEAD, first_char, last_char, shown, whole_chars};
 
     #[test]
     fn a_character_that_is_cut_is_left_out() {
@@ -53,10 +69,10 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_trimmed_and_cut() {
+    fn a_line_is_shown_without_its_end_and_cut() {
         let long = "ä".repeat(LINE_HEAD);
         let table: [(&[u8], String, bool); 5] = [
-            (b"  let x = 1;\r", "let x = 1;".into(), true),
+            (b"  let x = 1; \t\r", "  let x = 1;".into(), true),
             (b"", String::new(), true),
             (long.as_bytes(), "ä".repeat(200), true),
             (&long.as_bytes()[1..], format!("\u{fffd}{}", "ä".repeat(199)), false),
@@ -64,6 +80,21 @@ mod tests {
         ];
         for (line, text, valid) in table {
             assert_eq!(shown(line), (text, valid));
+        }
+    }
+
+    #[test]
+    fn the_characters_at_both_ends() {
+        let table: [(&[u8], Option<char>, Option<char>); 6] = [
+            (b"", None, None),
+            (b"ab", Some('a'), Some('b')),
+            ("é😀".as_bytes(), Some('é'), Some('😀')),
+            (b"\xffa\xff", None, None),
+            (b"a\xc3", Some('a'), None),
+            (b"\xa9b", None, Some('b')),
+        ];
+        for (bytes, first, last) in table {
+            assert_eq!((first_char(bytes), last_char(bytes)), (first, last), "{bytes:?}");
         }
     }
 }

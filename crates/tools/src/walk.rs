@@ -1,296 +1,239 @@
-//! The walk that `find_files` and `glob` share: every file is counted, the best are kept.
+//! The walk over a workspace: every folder that is meant is opened and listed once, by several threads.
 //!
-//! It always begins at the root of the workspace and goes straight to the folder it was asked for, so
-//! that the ignore files on the way there count. Nothing above the workspace is opened, and the user's
-//! own git settings do not count: the answer depends on the workspace alone.
+//! It begins at the workspace and goes straight to the folders it was asked for, so that the ignore files on the way
+//! there count. Each folder is opened anew from the workspace's own descriptor and beneath it, without following a
+//! link, and what is in it is asked for by name from there: INVARIANT (confined) is kept by [`crate::confined`] alone,
+//! whoever moves folders about meanwhile. Names above the workspace play no part.
 //!
-//! The crate `ignore` goes by names, and names can be swapped while it walks. So what it comes across is only a
-//! candidate: it counts if it is a regular file in a folder that opens beneath the workspace without a link,
-//! and its size, time and content come from there. INVARIANT (confined) is kept by [`crate::confined`] alone.
+//! INVARIANT (bounded): what waits to be listed are folders; files are shown while their folder is read, and not kept.
 //!
-//! If the workspace itself was replaced by another folder, the names are those of the other one, and what is
-//! found is not complete. Known gap: one that is back in its place when the walk ends is not noticed.
-//!
-//! An ignore file is opened by that crate, by name. A folder whose ignore file is a pipe, a device, too large
-//! or a link out of the workspace is not looked into, and counts as unreadable. Known gap: one that is swapped
-//! between that look and its opening is read where it leads, as rules that are never shown.
-//!
-//! INVARIANT (bounded): no more than `limit` files per thread are in memory, however many there are.
-//!
-//! Start reading at [`find`].
+//! Start reading at [`walk`].
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::Stop;
 use domain::call::Failure;
-use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 use nix::errno::Errno;
 
-use crate::confined::{Denied, Folder, Kind, Seen};
-use crate::found::{Found, Order};
-use crate::names;
-use crate::search::{self, CHUNK, Hits, Needle};
-use crate::stopping::{self, Heeding};
-use crate::tally::{Candidate, Tally};
-use crate::workspace::Workspace;
-
-/// As custom files they are read from the start on, with or without a `.git`; as `git_ignore` they would also
-/// be read from every folder above the workspace. The later name wins.
-const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
-/// A larger ignore file is none that somebody wrote.
-const IGNORE_BYTES: u64 = 1024 * 1024;
+use crate::confined::{Denied, FileId, Folder, Kind};
+use crate::places::{Places, Stand, depth};
+use crate::queue::Queue;
+use crate::rules::Rules;
+use crate::stopping;
+use crate::workspace::{Ground, Workspace};
 
 /// Reading folders waits for the disk more than it computes.
 const THREADS: usize = 4;
 
-pub(crate) struct Question<'a, W> {
+/// Where to look, and how long.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Route<'a> {
     pub(crate) workspace: &'a Workspace,
+    pub(crate) places: &'a Places,
     pub(crate) stop: &'a Stop,
-    /// A folder relative to the workspace, as the workspace resolved it.
-    pub(crate) under: PathBuf,
-    /// How deep below the root a file can be and still be wanted.
-    pub(crate) max_depth: Option<usize>,
-    /// Asked with the path relative to the workspace.
-    pub(crate) wanted: W,
-    pub(crate) contains: Option<&'a Needle<'a>>,
-    pub(crate) order: Order,
-    pub(crate) limit: usize,
+}
+
+/// Something that a walk comes across: a file or a folder, neither hidden nor ignored.
+#[derive(Debug)]
+pub(crate) struct Met<'a> {
+    /// Relative to the workspace.
+    pub(crate) path: &'a Path,
+    pub(crate) name: &'a OsStr,
+    pub(crate) kind: Kind,
+    /// The one that it lies in.
+    pub(crate) folder: &'a Folder,
+}
+
+/// Who is shown what a walk comes across; one for each thread.
+pub(crate) trait Visitor: Send {
+    fn meet(&mut self, met: &Met<'_>);
+    /// A folder that should have been looked into and could not.
+    fn miss(&mut self);
 }
 
 /// # Errors
-/// If it was stopped, or the rules about what to ignore cannot be read where it starts.
-pub(crate) fn find<W: Fn(&Path) -> bool + Sync>(question: &Question<'_, W>) -> Result<Found, Failure> {
-    let mut tally = walk(question, Path::new(""))?;
-    if !tally.reached {
-        // The folder is hidden or ignored itself. Who names it wants to look into it.
-        tally = walk(question, &question.under)?;
-    }
-    let mut found = tally.into_found();
-    found.complete &= question.workspace.is_in_place();
-    Ok(found)
+/// If it was stopped, or the rules about what to ignore cannot be read in a folder that was named.
+pub(crate) fn walk<V: Visitor>(
+    route: Route<'_>,
+    make_visitor: impl Fn() -> V + Sync,
+) -> Result<Vec<V>, Failure> {
+    let (queue, since, ground) = (Queue::default(), 0, route.workspace.ground());
+    queue.add(vec![Job {
+        stand: route.places.stand(Path::new(""), since),
+        path: PathBuf::new(),
+        above: None,
+        rules: Rules::default(),
+        since,
+    }]);
+    let work = || -> Result<V, Failure> {
+        let mut walker = Walker { route, ground: &ground, visitor: make_visitor(), buffer: Vec::new() };
+        while let Some(turn) = queue.next(route.stop) {
+            queue.add(walker.look_into(turn.job())?);
+        }
+        Ok(walker.visitor)
+    };
+    let done: Vec<_> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..THREADS).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        let panicked = |panic| std::panic::resume_unwind(panic);
+        std::iter::once(own)
+            .chain(others.into_iter().map(|other| other.join().unwrap_or_else(panicked)))
+            .collect()
+    });
+    stopping::check(route.stop)?;
+    ground.check_unchanged()?;
+    done.into_iter().collect()
 }
 
-fn walk<W: Fn(&Path) -> bool + Sync>(question: &Question<'_, W>, start: &Path) -> Result<Tally, Failure> {
-    let gate = Gate { workspace: question.workspace.clone(), closed: Arc::default() };
-    if !gate.lets_in(start) {
-        let problem = "its ignore files are no ordinary files in the workspace";
-        let shown = if start.as_os_str().is_empty() { ".".into() } else { start.to_string_lossy() };
-        return Err(Failure::environmental(format!("`{shown}` cannot be searched: {problem}")));
-    }
-    let (closed, root) = (Arc::clone(&gate.closed), question.workspace.root());
-    let (start, under) = (root.join(start), root.join(&question.under));
-    let depth_of = |path: &Path| question.workspace.relative(path).components().count();
-    let way = depth_of(&under).saturating_sub(depth_of(&start));
-    let mut builder = WalkBuilder::new(&start);
-    builder
-        .standard_filters(false)
-        .hidden(true)
-        .current_dir(&start) // else it asks the environment
-        .follow_links(false)
-        .max_depth(question.max_depth.map(|depth| depth.saturating_sub(depth_of(&start))))
-        .threads(THREADS)
-        .filter_entry(move |entry| {
-            (entry.depth() > way || under.starts_with(entry.path())) && gate.passes(entry)
-        });
-    for name in IGNORE_FILES {
-        builder.add_custom_ignore_filename(name);
-    }
-    let total = Mutex::new(Tally::new(question.order, question.limit));
-    builder.build_parallel().visit(&mut Visitors { question, total: &total });
-    stopping::check(question.stop)?;
-    let mut total = total.into_inner().unwrap_or_else(PoisonError::into_inner);
-    total.unreadable += closed.load(Ordering::Relaxed);
-    Ok(total)
-}
-
-/// Which folders are looked into.
+/// A folder that is still to be listed.
 #[derive(Debug)]
-struct Gate {
-    workspace: Workspace,
-    /// Folders that should have been looked into and could not.
-    closed: Arc<AtomicU64>,
+struct Job {
+    path: PathBuf,
+    /// The folder above it, see [`Ground::listable`].
+    above: Option<FileId>,
+    stand: Stand,
+    /// Of the folders above it.
+    rules: Rules,
+    /// See [`Places::stand`].
+    since: usize,
 }
 
-impl Gate {
-    fn passes(&self, entry: &DirEntry) -> bool {
-        if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
-            return true;
-        }
-        self.lets_in(self.workspace.relative(entry.path()))
-    }
+struct Walker<'a, V> {
+    route: Route<'a>,
+    ground: &'a Ground<'a>,
+    visitor: V,
+    /// For listing folders.
+    buffer: Vec<u8>,
+}
 
-    fn lets_in(&self, path: &Path) -> bool {
-        let folder = match self.workspace.folder_at(path) {
-            Ok(folder) => folder,
-            // Forbidden or swapped for a link: not there. Anything else is found out by the walk itself.
-            Err(denied) => return !is_absent(denied),
-        };
-        let sound = IGNORE_FILES.iter().all(|name| self.is_sound(path, &folder, name));
-        self.closed.fetch_add(u64::from(!sound), Ordering::Relaxed);
-        sound
-    }
-
-    fn is_sound(&self, path: &Path, folder: &Folder, name: &str) -> bool {
-        match folder.look(OsStr::new(name)) {
-            Ok(Seen { kind: Kind::File, bytes, .. }) => bytes <= IGNORE_BYTES,
-            Ok(Seen { kind: Kind::Link, .. }) => {
-                let inside = path.join(name).to_str().map(|link| self.workspace.file(link));
-                inside.is_some_and(|opened| opened.is_ok_and(|opened| opened.seen.bytes <= IGNORE_BYTES))
+impl<V: Visitor> Walker<'_, V> {
+    /// Shows what is in a folder and gives back the folders in it that are to be looked into.
+    fn look_into(&mut self, job: &Job) -> Result<Vec<Job>, Failure> {
+        let Route { workspace, places, .. } = self.route;
+        let is_named = places.is_meant(&job.path);
+        let (folder, id) = match self.ground.listable(&job.path, job.above) {
+            Ok(opened) => opened,
+            Err(denied) => {
+                // One that was there when it was named is missed even if it is gone.
+                if is_named || !is_absent(denied) {
+                    self.visitor.miss();
+                }
+                return Ok(Vec::new());
             }
-            Ok(Seen { kind: Kind::Other, .. }) => false,
-            Ok(Seen { kind: Kind::Folder, .. }) | Err(_) => true, // then there are no rules
+        };
+        let Ok(rules) = job.rules.and_of(workspace, &folder, &job.path) else {
+            if is_named {
+                return Err(trapped(&job.path));
+            }
+            self.visitor.miss();
+            return Ok(Vec::new());
+        };
+        let mut listed = Listed {
+            job,
+            folder: &folder,
+            id,
+            rules: &rules,
+            paths: Paths::of(&job.path),
+            further: Vec::new(),
+        };
+        let (route, visitor) = (self.route, &mut self.visitor);
+        let done = folder.each(&mut self.buffer, |name, kind| listed.entry(route, visitor, name, kind));
+        if done.is_err() {
+            self.visitor.miss();
+        }
+        Ok(listed.further)
+    }
+}
+
+/// A folder while it is listed.
+struct Listed<'a> {
+    job: &'a Job,
+    folder: &'a Folder,
+    /// For the folders in it.
+    id: Option<FileId>,
+    rules: &'a Rules,
+    paths: Paths,
+    further: Vec<Job>,
+}
+
+impl Listed<'_> {
+    fn entry(
+        &mut self,
+        route: Route<'_>,
+        visitor: &mut impl Visitor,
+        name: &OsStr,
+        kind: Option<Kind>,
+    ) -> ControlFlow<()> {
+        if route.stop.is_asked() {
+            return ControlFlow::Break(());
+        }
+        // Not every disk says what something is without being asked.
+        let kind = kind.map_or_else(|| self.folder.look(name).map(|seen| seen.kind), Ok);
+        match kind {
+            Ok(kind @ (Kind::File | Kind::Folder)) => self.show(route, visitor, name, kind),
+            Ok(Kind::Link | Kind::Other) => {}
+            Err(errno) if is_absent(errno.into()) => {}
+            Err(_) => visitor.miss(),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn show(&mut self, route: Route<'_>, visitor: &mut impl Visitor, name: &OsStr, kind: Kind) {
+        let path = self.paths.to(name);
+        let left_out = self.rules.leave_out(path, name, kind == Kind::Folder);
+        if !left_out && self.job.stand == Stand::Inside {
+            visitor.meet(&Met { path, name, kind, folder: self.folder });
+        }
+        if kind == Kind::Folder {
+            // Who names a folder that is hidden or ignored wants to look into it, whatever the rules above it say.
+            let (rules, since) =
+                if left_out { (Rules::default(), depth(path)) } else { (self.rules.clone(), self.job.since) };
+            let stand = route.places.stand(path, since);
+            if stand != Stand::Elsewhere {
+                self.further.push(Job { path: path.into(), above: self.id, stand, rules, since });
+            }
         }
     }
+}
+
+/// Paths of what is in one folder, each made where the last one stood: there may be very many.
+#[derive(Debug)]
+struct Paths {
+    bytes: Vec<u8>,
+    folder: usize,
+}
+
+impl Paths {
+    fn of(folder: &Path) -> Self {
+        let mut bytes = folder.as_os_str().as_bytes().to_vec();
+        if !bytes.is_empty() {
+            bytes.push(b'/');
+        }
+        Self { folder: bytes.len(), bytes }
+    }
+
+    fn to(&mut self, name: &OsStr) -> &Path {
+        self.bytes.truncate(self.folder);
+        self.bytes.extend_from_slice(name.as_bytes());
+        Path::new(OsStr::from_bytes(&self.bytes))
+    }
+}
+
+fn trapped(folder: &Path) -> Failure {
+    let problem = "its ignore files are no ordinary files in the workspace";
+    let shown = if folder.as_os_str().is_empty() { ".".into() } else { folder.to_string_lossy() };
+    Failure::environmental(format!("`{shown}` cannot be searched: {problem}"))
 }
 
 /// Whether this says that there is nothing for the tools to see, as opposed to: something could not be read.
-fn is_absent(denied: Denied) -> bool {
+pub(crate) fn is_absent(denied: Denied) -> bool {
     match denied {
         Denied::Forbidden => true,
         Denied::Os(errno) => {
             matches!(errno, Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP | Errno::EXDEV | Errno::ENXIO)
         }
-    }
-}
-
-struct Visitors<'a, W> {
-    question: &'a Question<'a, W>,
-    total: &'a Mutex<Tally>,
-}
-
-impl<'a, W: Fn(&Path) -> bool + Sync> ParallelVisitorBuilder<'a> for Visitors<'a, W> {
-    fn build(&mut self) -> Box<dyn ParallelVisitor + 'a> {
-        let own = Tally::new(self.question.order, self.question.limit);
-        Box::new(Visitor {
-            question: self.question,
-            total: self.total,
-            own,
-            buffer: Vec::new(),
-            folder: None,
-        })
-    }
-}
-
-/// One per thread. It counts for itself and adds what it has to the total when it is done.
-struct Visitor<'a, W> {
-    question: &'a Question<'a, W>,
-    total: &'a Mutex<Tally>,
-    own: Tally,
-    /// Made for the first file that is searched.
-    buffer: Vec<u8>,
-    /// The one that the last file was in; the next one usually is too.
-    folder: Option<(PathBuf, Folder)>,
-}
-
-impl<W: Fn(&Path) -> bool + Sync> ParallelVisitor for Visitor<'_, W> {
-    fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
-        if self.question.stop.is_asked() {
-            return WalkState::Quit;
-        }
-        match entry {
-            Ok(entry) => match entry.file_type() {
-                Some(kind) if kind.is_file() => self.look_at(&entry),
-                Some(kind) if kind.is_dir() => {
-                    self.own.reached |= self.question.workspace.relative(entry.path()) == self.question.under;
-                }
-                _ => {} // a link, a pipe, a device
-            },
-            Err(error) => self.fail(error.io_error()),
-        }
-        WalkState::Continue
-    }
-}
-
-impl<W: Fn(&Path) -> bool + Sync> Visitor<'_, W> {
-    fn look_at(&mut self, entry: &DirEntry) {
-        let relative = self.question.workspace.relative(entry.path());
-        let Some(name) = relative.file_name().filter(|name| !names::is_leftover(name)) else { return };
-        if !(self.question.wanted)(relative) {
-            return;
-        }
-        match self.candidate(relative, name) {
-            Ok(Some(candidate)) => self.own.add(candidate),
-            Ok(None) => {}
-            Err(error) => self.fail(Some(&error)),
-        }
-    }
-
-    /// Nothing, if it is not there after all, or a text is looked for and not in there.
-    fn candidate(&mut self, relative: &Path, name: &OsStr) -> io::Result<Option<Candidate>> {
-        let found = match self.question.contains {
-            Some(_) => {
-                self.in_folder(relative, |folder| folder.open(name).map(|(file, seen)| (Some(file), seen)))
-            }
-            None => self.in_folder(relative, |folder| folder.look(name).map(|seen| (None, seen))),
-        };
-        let (file, seen) = match found {
-            Ok((file, seen)) if seen.kind == Kind::File => (file, seen),
-            Ok(_) => return Ok(None),
-            Err(denied) if is_absent(denied) => return Ok(None),
-            Err(Denied::Os(errno)) => return Err(errno.into()),
-            Err(Denied::Forbidden) => return Ok(None),
-        };
-        let hits = match (file, self.question.contains) {
-            (Some(file), Some(needle)) => Some(self.search(file, needle)?),
-            _ => None,
-        };
-        if hits.as_ref().is_some_and(|hits| hits.matching == 0) {
-            return Ok(None);
-        }
-        Ok(Some(Candidate {
-            path: relative.into(),
-            bytes: seen.bytes,
-            modified: seen.modified_at(),
-            matching_lines: hits.as_ref().map(|hits| hits.matching),
-            first_match: hits.and_then(|hits| hits.first.into_iter().next()),
-        }))
-    }
-
-    fn in_folder<T>(
-        &mut self,
-        relative: &Path,
-        ask: impl FnOnce(&Folder) -> Result<T, Errno>,
-    ) -> Result<T, Denied> {
-        let parent = relative.parent().unwrap_or(Path::new(""));
-        if let Some((path, folder)) = &self.folder
-            && path == parent
-        {
-            return Ok(ask(folder)?);
-        }
-        let folder = self.question.workspace.folder_at(parent)?;
-        let answer = ask(&folder);
-        self.folder = Some((parent.into(), folder));
-        Ok(answer?)
-    }
-
-    fn search(&mut self, file: File, needle: &Needle<'_>) -> io::Result<Hits> {
-        if self.buffer.is_empty() {
-            self.buffer = needle.buffer(CHUNK);
-        }
-        let reader = Heeding { reader: file, stop: self.question.stop };
-        let hits = search::scan_text(reader, needle, 1, &mut self.buffer)?;
-        Ok(hits.unwrap_or_else(|| {
-            self.own.binary_skipped += 1;
-            Hits::NONE
-        }))
-    }
-
-    /// What was removed while the walk was under way is not there; anything else is there and unread.
-    fn fail(&mut self, error: Option<&io::Error>) {
-        if error.is_none_or(|error| error.kind() != io::ErrorKind::NotFound) {
-            self.own.unreadable += 1;
-        }
-    }
-}
-
-impl<W> Drop for Visitor<'_, W> {
-    fn drop(&mut self) {
-        let own = std::mem::replace(&mut self.own, Tally::new(self.question.order, 0));
-        self.total.lock().unwrap_or_else(PoisonError::into_inner).merge(own);
     }
 }

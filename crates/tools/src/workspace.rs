@@ -27,7 +27,7 @@ use crate::stopping;
 
 #[derive(Clone, Debug)]
 pub struct Workspace {
-    /// Canonical when it was opened. For the walk, which goes by names, and for people.
+    /// Canonical when it was opened. For people, and to see whether another folder was put in its place.
     path: PathBuf,
     root: Root,
     forbidden: Vec<PathBuf>,
@@ -107,6 +107,11 @@ impl Workspace {
             return Err(Denied::Forbidden);
         }
         self.root.folder(path, &self.known_forbidden())
+    }
+
+    /// For somebody who opens many folders: what is forbidden is asked now, and at the end whether that still holds.
+    pub(crate) fn ground(&self) -> Ground<'_> {
+        Ground { workspace: self, forbidden: self.known_forbidden() }
     }
 
     pub(crate) fn is_forbidden(&self, folder: &Folder) -> Result<bool, Errno> {
@@ -200,10 +205,36 @@ impl Workspace {
             Err(denied) => Err(refused(relative, denied)),
         }
     }
+}
 
-    /// The path of something in the workspace as people see it: `src/main.rs`. The root itself is empty.
-    pub(crate) fn relative<'a>(&self, path: &'a Path) -> &'a Path {
-        path.strip_prefix(&self.path).unwrap_or(path)
+/// A workspace while it is walked through.
+#[derive(Debug)]
+pub(crate) struct Ground<'a> {
+    pub(crate) workspace: &'a Workspace,
+    forbidden: BTreeSet<FileId>,
+}
+
+impl Ground<'_> {
+    /// A folder that can be listed, and what to give for `above` when one of those in it is opened.
+    pub(crate) fn listable(
+        &self,
+        path: &Path,
+        above: Option<FileId>,
+    ) -> Result<(Folder, Option<FileId>), Denied> {
+        if self.workspace.closed {
+            return Err(Denied::Forbidden);
+        }
+        self.workspace.root.listable(path, above, &self.forbidden)
+    }
+
+    /// # Errors
+    /// If other places are forbidden now than at the beginning: then nobody knows what was seen.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Failure> {
+        if self.workspace.known_forbidden() == self.forbidden {
+            Ok(())
+        } else {
+            Err(Failure::environmental("places that are closed to tools were moved meanwhile; ask again"))
+        }
     }
 }
 

@@ -24,7 +24,7 @@ struct File {
     bytes: u64,
     modified: String,
     matching_lines: Option<u64>,
-    first_match: Option<Match>,
+    matches: Vec<Match>,
 }
 
 #[derive(Deserialize)]
@@ -99,7 +99,7 @@ fn matches(files: &Files, found: &Found) -> Vec<String> {
         0 => format!("{} ({lines}):", files.counted(found.count)),
         _ => format!("{} ({lines} in the first {}):", files.counted(found.count), found.files.len()),
     };
-    let first = |file: &File| match &file.first_match {
+    let first = |file: &File| match file.matches.first() {
         Some(first) => format!("{}:{}: {}", one_line(&file.path), first.line, first.text),
         None => one_line(&file.path),
     };

@@ -36,7 +36,7 @@ fn about_files(files: &Files, show: Option<Show>) -> Vec<Criterion> {
         None => {}
         // A tool that ignored the text would name files, but no match in them.
         Some(Show::List) if files.contains.is_some() => {
-            criteria.push(named("the matches are shown, if there are any".into(), "/files/0/first_match"));
+            criteria.push(named("the matches are shown, if there are any".into(), "/files/0/matches/0"));
         }
         Some(Show::List) => {
             criteria.push(named("the files are named, if there are any".into(), "/files/0/path"))

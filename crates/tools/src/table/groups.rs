@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cell::{Cell, shortened};
-use super::source::{self, cell};
+use super::source::{self, Only, Source, cell};
 use crate::workspace::Workspace;
 
 /// Groups that are listed unless more are asked for.
@@ -22,8 +22,11 @@ const SHOWN_CHARS: usize = 200;
 pub(crate) struct Args {
     /// A CSV or JSON file, relative to the workspace.
     pub(crate) path: String,
-    /// The name of the column, exactly as `table_columns` shows it.
+    /// The name of the column, as `table_columns` shows it. Case and blanks around it matter only if several are alike.
     pub(crate) column: String,
+    /// Only the rows in which another column has this value.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub(crate) only: Option<Only>,
     /// How many groups are listed. All are counted.
     #[serde(default = "listed")]
     pub(crate) limit: usize,
@@ -37,10 +40,12 @@ fn listed() -> usize {
 pub(crate) struct Groups {
     /// Relative to the workspace, links followed.
     pub(crate) path: String,
-    /// The one that was asked for.
+    /// The one that was asked for, by its real name.
     pub(crate) column: String,
-    /// Without the header line.
+    /// Of the whole table, without the header line.
     pub(crate) rows: u64,
+    /// Rows that were looked at: those that `where` lets through.
+    pub(crate) matching_rows: u64,
     /// Cells with nothing in them; they are no group.
     pub(crate) empty: u64,
     /// How many different values there are, listed or not.
@@ -65,15 +70,13 @@ pub(crate) fn run(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Gro
             "`limit` is {limit}, but at most {LISTED_GROUPS} groups are listed"
         )));
     }
-    let (mut counts, mut empty) = (HashMap::new(), 0);
-    let source = source::read(workspace, &args.path, stop, &mut |_, row| {
-        match cell(row, &args.column) {
-            Cell::Empty => empty += 1,
-            found => *counts.entry(key(found.text())).or_insert(0) += 1,
-        }
-        if counts.len() <= TABLE_GROUPS { Ok(()) } else { Err(too_many(args)) }
-    })?;
-    source.check_column(&args.column)?;
+    let (mut source, mut counted) = count(workspace, args, stop)?;
+    let real = args.in_source(&source)?;
+    if real != *args {
+        // What columns there are is known only at the end of a table.
+        (source, counted) = count(workspace, &real, stop)?;
+    }
+    let Counted { values: counts, rows, empty } = counted;
     let groups = counts.len() as u64;
     let mut sorted: Vec<_> = counts.into_iter().collect();
     sorted.sort_by(|((value, long), count), ((other, other_long), other_count)| {
@@ -82,12 +85,44 @@ pub(crate) fn run(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Gro
     let listed = sorted.into_iter().take(args.limit).map(|((value, _), count)| Group { value, count });
     Ok(Groups {
         path: source.path,
-        column: args.column.clone(),
+        column: real.column,
         rows: source.rows,
+        matching_rows: rows,
         empty,
         groups,
         listed: listed.collect(),
     })
+}
+
+#[derive(Debug, Default)]
+struct Counted {
+    values: HashMap<(String, Option<Digest>), u64>,
+    rows: u64,
+    empty: u64,
+}
+
+fn count(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<(Source, Counted), Failure> {
+    let mut counted = Counted::default();
+    let source = source::read(workspace, &args.path, stop, &mut |_, row| {
+        if args.only.as_ref().is_some_and(|only| !only.admits(row)) {
+            return Ok(());
+        }
+        counted.rows += 1;
+        match cell(row, &args.column) {
+            Cell::Empty => counted.empty += 1,
+            found => *counted.values.entry(key(found.text())).or_insert(0) += 1,
+        }
+        if counted.values.len() <= TABLE_GROUPS { Ok(()) } else { Err(too_many(args)) }
+    })?;
+    Ok((source, counted))
+}
+
+impl Args {
+    /// With the real names of the columns.
+    fn in_source(&self, source: &Source) -> Result<Self, Failure> {
+        let only = self.only.as_ref().map(|only| only.in_source(source)).transpose()?;
+        Ok(Self { column: source.column(&self.column)?.into(), only, ..self.clone() })
+    }
 }
 
 fn too_many(args: &Args) -> Failure {

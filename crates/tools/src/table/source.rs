@@ -8,7 +8,7 @@ use domain::Stop;
 use domain::call::{Failure, FailureClass};
 use domain::limits::{TABLE_BYTES, TABLE_COLUMNS};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::cell::Cell;
 use super::json::{self, Object};
@@ -43,16 +43,28 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// The real name of a column: as it is asked for, or the only one that differs in case and blanks around it alone.
+    ///
     /// # Errors
-    /// If there is no such column, with the names of those that there are.
-    pub(crate) fn check_column(&self, name: &str) -> Result<(), Failure> {
-        if self.columns.iter().any(|column| column == name) {
-            return Ok(());
+    /// If there is no such column, with the names of those that there are, or several could be meant.
+    pub(crate) fn column(&self, name: &str) -> Result<&str, Failure> {
+        if let Some(column) = self.columns.iter().find(|column| *column == name) {
+            return Ok(column);
         }
-        let known: Vec<_> = self.columns.iter().take(NAMED_COLUMNS).map(|name| format!("`{name}`")).collect();
-        let more = if self.columns.len() > NAMED_COLUMNS { " and more" } else { "" };
+        let folded = |name: &str| name.trim().to_lowercase();
+        let alike: Vec<_> = self.columns.iter().filter(|column| folded(column) == folded(name)).collect();
+        match alike.as_slice() {
+            [only] => Ok(only),
+            [] => Err(self.no_column(name, "there are", &self.columns.iter().collect::<Vec<_>>())),
+            several => Err(self.no_column(name, "it could be", several)),
+        }
+    }
+
+    fn no_column(&self, name: &str, instead: &str, columns: &[&String]) -> Failure {
+        let known: Vec<_> = columns.iter().take(NAMED_COLUMNS).map(|name| format!("`{name}`")).collect();
+        let more = if columns.len() > NAMED_COLUMNS { " and more" } else { "" };
         let known = known.join(", ");
-        Err(Failure::logical(format!("`{name}` is no column of `{}`; there are {known}{more}", self.path)))
+        Failure::logical(format!("`{name}` is no column of `{}`; {instead} {known}{more}", self.path))
     }
 }
 
@@ -61,6 +73,27 @@ pub(crate) type Row<'a> = [(&'a str, Cell<'a>)];
 
 pub(crate) fn cell<'r, 'a>(row: &'r Row<'a>, column: &str) -> &'r Cell<'a> {
     row.iter().find(|(name, _)| *name == column).map_or(&Cell::Empty, |(_, cell)| cell)
+}
+
+/// Only the rows in which a column has a value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Only {
+    /// The name of the other column.
+    pub(crate) column: String,
+    /// The cell exactly as it is written.
+    pub(crate) equals: String,
+}
+
+impl Only {
+    pub(crate) fn admits(&self, row: &Row<'_>) -> bool {
+        cell(row, &self.column).text() == self.equals
+    }
+
+    /// With the real name of its column.
+    pub(crate) fn in_source(&self, source: &Source) -> Result<Self, Failure> {
+        Ok(Self { column: source.column(&self.column)?.into(), equals: self.equals.clone() })
+    }
 }
 
 /// Gives every row to `each`, together with its number: the first one behind the header is 1.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cell::Cell;
-use super::source::{self, cell};
+use super::source::{self, Only, Source, cell};
 use crate::calc::number::{Number, Trouble};
 use crate::workspace::Workspace;
 
@@ -20,27 +20,18 @@ const MEAN_PLACES: i32 = 12;
 pub(crate) struct Args {
     /// A CSV or JSON file, relative to the workspace.
     pub(crate) path: String,
-    /// The name of the column, exactly as `table_columns` shows it.
+    /// The name of the column, as `table_columns` shows it. Case and blanks around it matter only if several are alike.
     pub(crate) column: String,
     /// Only the rows in which another column has this value.
     #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
     pub(crate) only: Option<Only>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Only {
-    /// The name of the other column.
-    pub(crate) column: String,
-    /// The cell exactly as it is written.
-    pub(crate) equals: String,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Stats {
     /// Relative to the workspace, links followed.
     pub(crate) path: String,
-    /// The one that was asked for.
+    /// The one that was asked for, by its real name.
     pub(crate) column: String,
     /// Of the whole table, without the header line.
     pub(crate) rows: u64,
@@ -77,19 +68,16 @@ pub(crate) struct Oddity {
 /// # Errors
 /// If the file cannot be read or is no table, there is no such column, or a sum does not fit.
 pub(crate) fn run(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Stats, Failure> {
-    let mut figures = Figures::default();
-    let source = source::read(workspace, &args.path, stop, &mut |number, row| {
-        let wanted = args.only.as_ref().is_none_or(|only| cell(row, &only.column).text() == only.equals);
-        if wanted { figures.add(number, cell(row, &args.column)) } else { Ok(()) }
-    })?;
-    source.check_column(&args.column)?;
-    if let Some(only) = &args.only {
-        source.check_column(&only.column)?;
+    let (mut source, mut figures) = figures(workspace, args, stop)?;
+    let real = args.in_source(&source)?;
+    if real != *args {
+        // What columns there are is known only at the end of a table.
+        (source, figures) = self::figures(workspace, &real, stop)?;
     }
     let mean = figures.mean()?;
     Ok(Stats {
         path: source.path,
-        column: args.column.clone(),
+        column: real.column,
         rows: source.rows,
         matching_rows: figures.count + figures.empty + figures.not_numbers,
         count: figures.count,
@@ -102,6 +90,23 @@ pub(crate) fn run(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Sta
         not_numbers: figures.not_numbers,
         not_number_examples: figures.examples,
     })
+}
+
+fn figures(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<(Source, Figures), Failure> {
+    let mut figures = Figures::default();
+    let source = source::read(workspace, &args.path, stop, &mut |number, row| {
+        let wanted = args.only.as_ref().is_none_or(|only| only.admits(row));
+        if wanted { figures.add(number, cell(row, &args.column)) } else { Ok(()) }
+    })?;
+    Ok((source, figures))
+}
+
+impl Args {
+    /// With the real names of the columns.
+    fn in_source(&self, source: &Source) -> Result<Self, Failure> {
+        let only = self.only.as_ref().map(|only| only.in_source(source)).transpose()?;
+        Ok(Self { path: self.path.clone(), column: source.column(&self.column)?.into(), only })
+    }
 }
 
 #[derive(Debug)]

@@ -132,6 +132,7 @@ fn groups_are_all_counted_and_the_most_frequent_listed() {
         "path": "s.csv",
         "column": "region",
         "rows": 5,
+        "matching_rows": 5,
         "empty": 0,
         "groups": 3,
         "listed": [{ "value": "north", "count": 3 }, { "value": "east", "count": 1 }],
@@ -144,6 +145,42 @@ fn groups_are_all_counted_and_the_most_frequent_listed() {
     let record = ask(groups::run, ("a.csv", long.as_bytes()), json!({ "column": "a" })).unwrap();
     let cut = format!("{}…", "x".repeat(200));
     assert_eq!(record["listed"], json!([{ "value": cut, "count": 1 }, { "value": cut, "count": 1 }]));
+}
+
+#[test]
+fn groups_of_some_rows() {
+    let args = json!({ "column": "paid", "where": { "column": "region", "equals": "north" } });
+    let record = ask(groups::run, sales(), args).unwrap();
+    let seen = ["rows", "matching_rows", "empty", "groups"].map(|name| record[name].clone());
+    assert_eq!(Value::from(seen.to_vec()), json!([5, 3, 0, 2]));
+    assert_eq!(record["listed"], json!([{ "value": "true", "count": 2 }, { "value": "TRUE", "count": 1 }]));
+}
+
+#[test]
+fn a_column_is_found_in_other_letters_if_it_can_be_no_other() {
+    let csv = ("t.csv", &b" Net Amount ,Region,REGION,id\n1,a,b,x\n2,c,b,y\n"[..]);
+    let json_lines = ("t.jsonl", &b"{\"a\":1}\n{\"Late\":2}\n"[..]);
+    let table = [
+        (csv, json!({ "column": "net amount" }), Ok((" Net Amount ", "3"))),
+        (csv, json!({ "column": "Region" }), Ok(("Region", "0"))),
+        (csv, json!({ "column": "ID", "where": { "column": "NET AMOUNT", "equals": "2" } }), Ok(("id", "0"))),
+        (
+            csv,
+            json!({ "column": "region" }),
+            Err("`region` is no column of `t.csv`; it could be `Region`, `REGION`"),
+        ),
+        (json_lines, json!({ "column": " late" }), Ok(("Late", "2"))),
+    ];
+    for (file, args, expected) in table {
+        let stats = ask(stats::run, file, args.clone());
+        let seen = stats.map(|record| (record["column"].clone(), record["sum"].clone()));
+        let expected = expected.map(|(column, sum)| (json!(column), json!(sum))).map_err(Failure::logical);
+        assert_eq!(seen, expected, "{args}");
+        let groups = ask(groups::run, file, args.clone()).map(|record| record["column"].clone());
+        assert_eq!(groups, expected.map(|(column, _)| column), "{args}");
+    }
+    let args = json!({ "column": "id", "where": { "column": "net amount", "equals": "2" } });
+    assert_eq!(ask(stats::run, csv, args).unwrap()["matching_rows"], 1);
 }
 
 #[test]

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 const LEFT_OUT: &str = "\nSubfolders included; hidden files, ignored files and links left out.";
 
 fn file(path: &str, bytes: u64, modified: &str) -> Value {
-    json!({ "path": path, "bytes": bytes, "modified": modified, "matching_lines": null, "first_match": null })
+    json!({ "path": path, "bytes": bytes, "modified": modified, "matching_lines": null, "matches": [] })
 }
 
 fn matching(path: &str, lines: u64, line: u64, text: &str) -> Value {
     json!({
         "path": path, "bytes": 9, "modified": "2026-11-15T08:30:00Z",
-        "matching_lines": lines, "first_match": { "line": line, "text": text },
+        "matching_lines": lines, "matches": [{ "line": line, "text": text }],
     })
 }
 

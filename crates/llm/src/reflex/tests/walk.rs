@@ -55,7 +55,7 @@ fn the_reference_request_from_the_first_ask_to_the_answer() {
 
     let largest = json!({
         "path": "crates/x/src/y.rs", "bytes": 18_204, "modified": "2026-11-15T08:30:00Z",
-        "matching_lines": null, "first_match": null,
+        "matching_lines": null, "matches": [],
     });
     let record = json!({
         "count": 57, "bytes": 300_000, "files": [largest], "complete": true, "unreadable": 0,
