@@ -9,12 +9,13 @@
 //! |---|---|---|
 //! | [`find`], [`glob`], [`read`], [`hash`] | `find_files`, `glob`, `read_file`, `hash` | read |
 //! | [`write`], [`edit`], [`delete`] | `write_file`, `edit_file`, `delete_file` | change one file |
+//! | [`delete_files`], [`copy_files`], [`move_files`] | the same | change several files |
 //! | [`put_back`] | `put_back` | puts back what one of those changed, by the owner's hand |
 //! | [`table`] | `table_columns`, `table_stats`, `table_groups` | read |
 //! | [`calc`] | `calc` | touches nothing |
 //!
 //! Nothing here decides whether a call is allowed, starts a process or speaks to the network. Nothing is
-//! moved, and nothing is written through a link. Only [`put_back`] makes a link, gives rights, and takes away a
+//! written or moved through a link. Only [`put_back`] makes a link, gives rights, and takes away a
 //! folder, which has to be empty. What is found in files is data; it is never run, and never made into a command
 //! line.
 //!
@@ -27,12 +28,14 @@
 //! INVARIANT (bounded): memory depends on the limits, not on how many or how large the files are.
 //!
 //! Start reading at [`builtin`] and [`find`], then [`workspace`] and [`confined`]; the walk and the search are
-//! behind them. For what writes: [`write`], then [`staged`]. What is
+//! behind them. For what writes: [`write`], then [`staged`]; for what changes several names, [`several`]. What is
 //! looked at before a call stands in [`standing`], how it is compared in [`expected`].
 
 mod calc;
 mod confined;
+mod copy_files;
 mod delete;
+mod delete_files;
 mod diff;
 mod edit;
 mod expected;
@@ -43,7 +46,9 @@ mod handlers;
 mod hash;
 mod house;
 mod leftovers;
+mod move_files;
 mod names;
+mod pairs;
 mod pattern;
 mod put_back;
 #[cfg(test)]
@@ -52,6 +57,7 @@ mod read;
 #[cfg(test)]
 mod schemas;
 mod search;
+mod several;
 mod staged;
 mod standing;
 mod stopping;

@@ -179,7 +179,15 @@ fn nothing_outside_is_put_back_or_taken_away() {
                 let folders =
                     if path.contains("/back/") { vec![format!("{folder}/back")] } else { Vec::new() };
                 let (from, modes) = (Standing::Nothing, std::collections::BTreeMap::new());
-                let there = put_back::Args { path, from, to: file.clone(), folders, modes };
+                let there = put_back::Args {
+                    path,
+                    from,
+                    to: file.clone(),
+                    folders,
+                    modes,
+                    with: None,
+                    moved_from: None,
+                };
                 let gone = put_back::Args { from: file.clone(), to: Standing::Nothing, ..there.clone() };
                 for (args, content) in [(there, Some(&b"inside"[..])), (gone, None)] {
                     let (expected, stop) = (Expected::default(), Stop::default());

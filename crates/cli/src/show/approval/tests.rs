@@ -1,6 +1,6 @@
 //! The block as text, at 80 columns and at 40, and what hostile values make of it.
 
-use broker::question::Typed;
+use broker::question::{Name, Typed};
 use domain::Digest;
 use domain::change::{Change, Content, Standing};
 use runtime::app::Coverage;
@@ -27,13 +27,16 @@ fn file(bytes: u64) -> Standing {
     Standing::File(Content::new(Digest::of(b"bytes"), bytes, 0o644))
 }
 
+fn gone(path: &str, bytes: u64, modified: &str) -> Name {
+    let change = Change::new(path.into(), file(bytes), Standing::Nothing);
+    Name { change, modified: Some(time(modified)), undo: true }
+}
+
 fn delete() -> ApprovalView {
     let path = "invoices/Aurora-2026-08 (1).pdf";
     let mut question =
         question("delete_file", json!({ "path": path }), vec![sink("path", path, NamedBy::Request)]);
-    question.change = Some(Change::new(path.into(), file(213_412), Standing::Nothing));
-    question.modified = Some(time("2026-09-02T09:00:00Z"));
-    question.undo = true;
+    question.names = vec![gone(path, 213_412, "2026-09-02T09:00:00Z")];
     question.wanted = "Byte for byte the same as the originals, which stay.".into();
     view(question)
 }
@@ -57,13 +60,11 @@ fn write() -> ApprovalView {
     let content: String = (1..=252).map(|n| format!("line {n}\n")).collect();
     let args = json!({ "path": "reports/q3/a.md", "content": content, "replace": true });
     let mut question = question("write_file", args, vec![sink("path", "reports/q3/a.md", NamedBy::Rule)]);
-    question.change = Some(Change {
-        path: "reports/q3/a.md".into(),
-        from: file(812),
-        to: file(2_160_000),
+    let change = Change {
         folders: vec!["reports".into(), "reports/q3".into()],
-        modes: std::collections::BTreeMap::new(),
-    });
+        ..Change::new("reports/q3/a.md".into(), file(812), file(2_160_000))
+    };
+    question.names = vec![Name { change, modified: None, undo: false }];
     question.diff = Some("-old\n+new".into());
     question.offer = Some(offer());
     let mut view = view(question);
