@@ -7,12 +7,13 @@ use domain::{Digest, Stop};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::bytes::Bytes;
 use crate::confined::Kind;
 use crate::expected::Expected;
 use crate::leftovers;
 use crate::pairs::{self, Errand, Pair};
 use crate::several::{self, Room};
-use crate::staged::{self, Bytes, Rights, changed_meanwhile};
+use crate::staged::{self, Rights, changed_meanwhile};
 use crate::way::{self, Making, Way};
 use crate::workspace::{Place, Workspace};
 
@@ -67,6 +68,12 @@ pub(crate) fn run(
     stop: &Stop,
 ) -> Result<AllCopied, Failure> {
     let all = find(workspace, args, stop)?;
+    for (errand, content) in &all {
+        let looked = expected.file(&errand.to, &errand.to)?;
+        if looked.is_some_and(|looked| looked.digest != content.digest) {
+            return Err(changed_meanwhile(errand.from));
+        }
+    }
     let changes: Changes = all.iter().map(change).collect();
     expected.check_all(&changes)?;
     let made = several::each(

@@ -8,12 +8,13 @@ use memchr::memmem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::bytes::Bytes;
 use crate::diff::Diff;
 use crate::expected::Expected;
 use crate::leftovers;
 use crate::names::check_changeable;
 use crate::search;
-use crate::staged::{Bytes, Change};
+use crate::staged::Change;
 use crate::standing::{self, Old};
 use crate::stopping;
 use crate::workspace::{self, Place, Workspace};

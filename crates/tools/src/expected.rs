@@ -34,7 +34,7 @@ impl<'a> Expected<'a> {
     ///
     /// # Errors
     /// If one of them is not as it was, or they are others.
-    pub(crate) fn check_all(self, now: &Changes) -> Result<(), Failure> {
+    pub(crate) fn check_all(self, now: &'a Changes) -> Result<(), Failure> {
         let Some(looked) = self.0 else { return Ok(()) };
         let same = |(now, then): &(&Change, &Change)| {
             (&now.path, &now.moved_from) == (&then.path, &then.moved_from)
@@ -44,7 +44,8 @@ impl<'a> Expected<'a> {
         let other = now.iter().zip(looked).find(|pair| !same(pair)).map(|(now, _)| now);
         let (now, looked) = (now.as_slice(), looked.as_slice());
         let more = now.get(looked.len()).or_else(|| looked.get(now.len()));
-        other.or(more).map_or(Ok(()), |change| Err(changed_meanwhile(&change.path)))
+        let named = |change: &'a Change| change.moved_from.as_deref().unwrap_or(&change.path);
+        other.or(more).map_or(Ok(()), |change| Err(changed_meanwhile(named(change))))
     }
 
     /// The file that has to come of it.

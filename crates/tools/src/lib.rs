@@ -22,7 +22,7 @@
 //! INVARIANT (confined): nothing outside the workspace is listed, shown or changed, whoever moves things about
 //! meanwhile, see [`workspace`] and [`confined`]. What that does not cover is said there too.
 //! INVARIANT (whole): a file has its old content or its new one, never a part, see [`staged`].
-//! INVARIANT (stopped): after a stop nothing is put in place or deleted.
+//! INVARIANT (stopped): after a stop nothing is put in place, moved or deleted.
 //! INVARIANT (honest-count): a limit shortens the list and never the count, and what could not be read
 //! is said in the record.
 //! INVARIANT (bounded): memory depends on the limits, not on how many or how large the files are.
@@ -31,6 +31,7 @@
 //! behind them. For what writes: [`write`], then [`staged`]; for what changes several names, [`several`]. What is
 //! looked at before a call stands in [`standing`], how it is compared in [`expected`].
 
+mod bytes;
 mod calc;
 mod confined;
 mod copy_files;

@@ -19,11 +19,12 @@ use domain::limits::UNDO_BYTES;
 use domain::{Digest, Stop};
 use serde::{Deserialize, Serialize};
 
+use crate::bytes::Bytes;
 use crate::confined::Seen;
 use crate::diff::Diff;
 use crate::expected::Expected;
 use crate::names::{check_changeable, check_path};
-use crate::staged::{Bytes, Rights};
+use crate::staged::Rights;
 use crate::standing::{self, Found};
 use crate::way::{self, Making, Way};
 use crate::workspace::{Place, Workspace, shown, tidied};

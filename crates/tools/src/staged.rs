@@ -21,12 +21,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{MetadataExt, fchown};
 
 use domain::call::Failure;
 use domain::change::Content;
-use domain::digest::Digesting;
 use domain::{Digest, Stop};
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, renameat};
@@ -34,12 +33,12 @@ use nix::libc::mode_t;
 use nix::sys::stat::{Mode, fchmod};
 use nix::unistd::{UnlinkatFlags, fsync, linkat, symlinkat, unlinkat};
 
+use crate::bytes::Bytes;
 use crate::confined::{Folder, Seen};
 use crate::leftovers;
-use crate::search::{self, CHUNK};
 use crate::standing::permissions;
 use crate::stopping;
-use crate::workspace::{self, Place};
+use crate::workspace::Place;
 
 /// Files of killed writers to one name that may be in the way.
 const TRIES: u32 = 64;
@@ -57,67 +56,6 @@ pub(crate) struct Change<'a> {
     pub(crate) rights: Option<Rights>,
     /// What somebody who looked before was told would stand there. It does, or nothing happens.
     pub(crate) expected: Option<&'a Content>,
-}
-
-/// The bytes of a file that is to be.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Bytes<'a> {
-    Given(&'a [u8]),
-    /// Those of a file that is open at its beginning, and that was looked at before.
-    Of {
-        file: &'a File,
-        path: &'a str,
-        looked: &'a Content,
-    },
-}
-
-impl Bytes<'_> {
-    fn digest(self) -> Digest {
-        match self {
-            Self::Given(bytes) => Digest::of(bytes),
-            Self::Of { looked, .. } => looked.digest,
-        }
-    }
-
-    const fn len(self) -> u64 {
-        match self {
-            Self::Given(bytes) => bytes.len() as u64,
-            Self::Of { looked, .. } => looked.bytes,
-        }
-    }
-
-    /// # Errors
-    /// If the disk refuses, it was stopped, or the other file is not what was looked at.
-    fn write(
-        self,
-        mut to: &File,
-        unwritten: impl Fn(&io::Error) -> Failure,
-        stop: &Stop,
-    ) -> Result<(), Failure> {
-        let (file, path, looked) = match self {
-            Self::Given(bytes) => return to.write_all(bytes).map_err(|error| unwritten(&error)),
-            Self::Of { file, path, looked } => (file, path, looked),
-        };
-        let (mut digesting, mut buffer, mut bytes) = (Digesting::default(), vec![0; CHUNK], 0);
-        loop {
-            stopping::check(stop)?;
-            let read = search::fill(&mut &*file, &mut buffer);
-            let read = read.map_err(|error| workspace::unreadable(path, &error))?;
-            let part = buffer.get(..read).unwrap_or_default();
-            digesting.update(part);
-            bytes += read as u64;
-            // It may grow as fast as it is read.
-            if bytes > looked.bytes {
-                return Err(changed_meanwhile(path));
-            }
-            to.write_all(part).map_err(|error| unwritten(&error))?;
-            if read < CHUNK {
-                break;
-            }
-        }
-        let same = (bytes, digesting.finish()) == (looked.bytes, looked.digest);
-        if same { Ok(()) } else { Err(changed_meanwhile(path)) }
-    }
 }
 
 /// Who might do what with a file.
@@ -486,7 +424,8 @@ pub(crate) fn unwritten(path: &str, error: &io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bytes, Change, exists};
+    use super::{Change, exists};
+    use crate::bytes::Bytes;
     use crate::testing::Tree;
     use domain::Stop;
     use domain::call::Failure;

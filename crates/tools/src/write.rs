@@ -13,12 +13,13 @@ use nix::unistd::{AccessFlags, faccessat};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::bytes::Bytes;
 use crate::confined::{Denied, Kind, Seen};
 use crate::diff::Diff;
 use crate::expected::Expected;
 use crate::leftovers;
 use crate::names::check_writable;
-use crate::staged::{self, Bytes, Change};
+use crate::staged::{self, Change};
 use crate::standing::{self, Old};
 use crate::stopping::{self, Heeding};
 use crate::way::{self, Making};

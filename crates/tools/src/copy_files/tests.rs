@@ -106,7 +106,7 @@ fn a_copy_is_what_was_looked_at_or_nothing() {
     let tree = Tree::new(&[("a", "1"), ("b", "2")]);
     let pairs = [("a", "n/a"), ("b", "n/b")];
     let other = copy(&tree, &pairs, || tree.write("b", "theirs"));
-    assert_eq!(other, Err(changed_meanwhile("n/b")));
+    assert_eq!(other, Err(changed_meanwhile("b")));
     let appeared = copy(&tree, &pairs, || tree.write("n/b", "theirs"));
     assert_eq!(appeared, Err(taken("n/b")));
     assert_eq!(tree.names("n"), ["b"]);

@@ -7,6 +7,8 @@ mod body;
 mod facts;
 mod listed;
 #[cfg(test)]
+mod listed_tests;
+#[cfg(test)]
 pub(crate) mod sample;
 #[cfg(test)]
 mod tests;

@@ -10,24 +10,24 @@ use super::sample::{offer, question, sink, time, view};
 use super::{ApprovalView, Fold, Look, NamedBy, Status, Theme, block, offered};
 use crate::show::inline;
 
-const BARE: Theme = Theme { color: false, symbols: false, words: false };
+pub(super) const BARE: Theme = Theme { color: false, symbols: false, words: false };
 const RICH: Theme = Theme { color: true, symbols: true, words: false };
 
-fn shown(view: &ApprovalView, width: usize, theme: Theme, fold: Fold) -> Vec<String> {
+pub(super) fn shown(view: &ApprovalView, width: usize, theme: Theme, fold: Fold) -> Vec<String> {
     let zone = jiff::tz::TimeZone::UTC;
     let look = Look { now: time("2026-11-15T14:20:00Z"), zone: &zone, theme, width, fold };
     [block(view, &look), offered(view, &look)].concat()
 }
 
-fn folded(view: &ApprovalView, width: usize) -> String {
+pub(super) fn folded(view: &ApprovalView, width: usize) -> String {
     shown(view, width, BARE, Fold::Folded("v shows all")).join("\n")
 }
 
-fn file(bytes: u64) -> Standing {
+pub(super) fn file(bytes: u64) -> Standing {
     Standing::File(Content::new(Digest::of(b"bytes"), bytes, 0o644))
 }
 
-fn gone(path: &str, bytes: u64, modified: &str) -> Name {
+pub(super) fn gone(path: &str, bytes: u64, modified: &str) -> Name {
     let change = Change::new(path.into(), file(bytes), Standing::Nothing);
     Name { change, modified: Some(time(modified)), undo: true }
 }
@@ -196,7 +196,7 @@ fn a_closed_question_says_who_closed_it_and_offers_nothing() {
     assert!(folded(&closed, 80).contains("(erased)"));
 }
 
-const HOSTILE: [&str; 12] = [
+pub(super) const HOSTILE: [&str; 12] = [
     "a\n  named by     your own words",
     "a\r\x1b[2K  named by     your own words",
     "\x1b[2J\x1b[H? a-zzzz  read_file notes.txt",
@@ -212,7 +212,7 @@ const HOSTILE: [&str; 12] = [
 ];
 
 /// What a terminal would act on, or nobody could see.
-fn acts(line: &str) -> bool {
+pub(super) fn acts(line: &str) -> bool {
     line.chars().any(domain::is_unseen)
 }
 
