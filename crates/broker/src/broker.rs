@@ -125,10 +125,7 @@ impl Broker {
         let Some(entry) = self.registry.entry(tool) else { return Ok(None) };
         entry.accepts(args).map_err(Failure::logical)?;
         let Some(looked) = entry.handler.look(&entry.whole(args)).await? else { return Ok(None) };
-        let holds = |text: &str| self.secrets.found_in_text(text).is_some();
-        let leaks = looked.content.as_deref().is_some_and(|content| holds(&String::from_utf8_lossy(content)))
-            || looked.diff.as_ref().is_some_and(|diff| holds(&diff.text));
-        Ok(Some(if leaks { looked.without_secret() } else { looked }))
+        Ok(Some(looked.without(|text| self.secrets.found_in_text(text).is_some())))
     }
 
     /// Asks every layer about a call, with the facts that the registry and the moment add.
@@ -186,7 +183,7 @@ impl Broker {
             source: asker.request.source.clone(),
             session: moment.accounts.session.clone(),
             grants: moment.grants.iter().filter(|granted| granted.terms.tool == call.tool).cloned().collect(),
-            change: moment.looked.map(|looked| looked.change.clone()),
+            changes: moment.looked.map(Looked::changes),
             fingerprint: None,
             leave,
             must_not: moment.must_not.cloned().unwrap_or_default(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use domain::approval::{Fate, Status};
 use domain::call::{Call, Failure};
 use domain::canonical::{self, NotCanonical};
-use domain::change::Change;
+use domain::change::Changes;
 use domain::id::GrantId;
 use domain::limits::AUTHORISATION;
 use domain::{By, Digest, Stop, Time, Trust};
@@ -49,7 +49,7 @@ pub struct Ruled {
     /// What a person is to be asked, where one is.
     pub(crate) question: Option<Question>,
     /// What it changes, and the bodies to keep of that.
-    change: Option<Change>,
+    changes: Option<Changes>,
     keeps: Vec<Blob>,
     /// The answer that was brought along.
     leave: Option<Approval>,
@@ -85,7 +85,7 @@ impl Ruled {
             at_most,
             exhausted,
             question: None,
-            change: None,
+            changes: None,
             keeps: Vec::new(),
             leave: None,
             fingerprint,
@@ -101,7 +101,7 @@ impl Ruled {
     pub(crate) fn keeping(mut self, looked: Option<&Looked>, salt: &Salt) -> Result<Self, NotCanonical> {
         if let Some(looked) = looked.filter(|_| self.decision.answer == Answer::Execute) {
             self.keeps = looked.bodies(salt)?;
-            self.change = Some(looked.change.clone());
+            self.changes = Some(looked.changes());
         }
         Ok(self)
     }
@@ -201,8 +201,8 @@ impl Prepared {
         }
         ruled.reservation.enter(before, standing, batch);
         batch.expect_absent::<Halt>("name", &Halt::ALL.to_owned());
-        let Ruled { call, at_most, change, .. } = ruled;
-        Pending { call, row, at_most, change, batch: batch.token() }
+        let Ruled { call, at_most, changes, .. } = ruled;
+        Pending { call, row, at_most, changes, batch: batch.token() }
     }
 }
 
@@ -285,7 +285,7 @@ pub struct Pending {
     call: Call,
     row: ToolCall,
     at_most: Option<Duration>,
-    change: Option<Change>,
+    changes: Option<Changes>,
     batch: Token,
 }
 
@@ -310,8 +310,8 @@ impl Pending {
             return Err(NotCovered);
         }
         let not_after = self.row.timestamp.plus(AUTHORISATION).min(leased_until);
-        let Self { call, row, at_most, change, .. } = self;
-        Ok(Authorized { call, row, not_after, at_most, change, stop: Stop::default() })
+        let Self { call, row, at_most, changes, .. } = self;
+        Ok(Authorized { call, row, not_after, at_most, changes, stop: Stop::default() })
     }
 }
 
@@ -321,7 +321,7 @@ pub struct Authorized<C> {
     pub(crate) row: ToolCall,
     pub(crate) not_after: Time,
     pub(crate) at_most: Option<Duration>,
-    change: Option<Change>,
+    changes: Option<Changes>,
     stop: Stop,
 }
 
@@ -339,8 +339,8 @@ impl Authorized<Call> {
 
     /// What it changes, as it was looked at, shown and kept: anything else than this must not be done.
     #[must_use]
-    pub const fn change(&self) -> Option<&Change> {
-        self.change.as_ref()
+    pub const fn changes(&self) -> Option<&Changes> {
+        self.changes.as_ref()
     }
 
     /// Asked by whatever takes longer, and right before anything that cannot be taken back.

@@ -3,7 +3,7 @@
 
 use domain::call::Call;
 use domain::canonical::{self, NotCanonical};
-use domain::change::Change;
+use domain::change::Changes;
 use domain::id::{GrantId, VpolId};
 use domain::principal::Principal;
 use domain::source::{Source, Text};
@@ -67,8 +67,8 @@ pub struct MadeFrom {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grants: Vec<Granted>,
     /// What it would change, as it was looked at.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub change: Option<Change>,
+    #[serde(default, rename = "change", skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +116,7 @@ impl MadeFrom {
     /// If the arguments have no canonical form.
     pub fn fingerprint(&self, salt: &Salt) -> Result<Digest, NotCanonical> {
         let parts = serde_json::json!({
-            "tool": self.call.tool, "known": self.tool, "args": self.call.args, "change": self.change,
+            "tool": self.call.tool, "known": self.tool, "args": self.call.args, "change": self.changes,
             "principal": self.principal, "agent": self.agent, "session": self.session,
         });
         Ok(Blob::personal(canonical::bytes(&parts)?, salt).hash)

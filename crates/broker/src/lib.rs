@@ -96,7 +96,7 @@ pub use decide::{Answer, DataLevel, Decision, Facts, Governed, Layer, Leave, Wor
 pub use door::{Authorized, Context, NotCovered, Pending, Prepared, Refused, Ruled};
 pub use execute::{Finished, Late};
 pub use kept::{Decided, MadeFrom};
-pub use looked::{Difference, Looked};
+pub use looked::{Difference, Looked, Sight};
 pub use registration::Registration;
 pub use registry::{NotRegistered, Registry};
 pub use returned::{Artifact, Returned, Used};

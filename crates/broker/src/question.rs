@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::call::{Call, Chooser, ToolId};
 use domain::canonical;
-use domain::change::Change;
+use domain::change::{Change, Changes};
 use domain::id::GrantId;
 use domain::source::Text;
 use domain::{Digest, Tier, Time};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::decide::{Answer, Decision, Word, own_words};
 use crate::grant::Terms;
 use crate::kept::MadeFrom;
-use crate::looked::Looked;
+use crate::looked::{Looked, Sight};
 use crate::tool::{Reach, ToolSpec};
 use crate::validation::Policies;
 
@@ -30,9 +30,9 @@ pub struct Question {
     pub sinks: Vec<Sink>,
     /// What the layers said that want a person.
     pub asked: Vec<Word>,
-    /// What would change, as it was looked at.
-    #[serde(default)]
-    pub change: Option<Change>,
+    /// What would change, name by name, as it was looked at.
+    #[serde(flatten, with = "names")]
+    pub names: Vec<Name>,
     #[serde(default)]
     pub diff: Option<String>,
     /// Whether `diff` shows the whole change.
@@ -42,11 +42,6 @@ pub struct Question {
     pub lines_added: u64,
     #[serde(default)]
     pub lines_removed: u64,
-    /// When what is there was changed the last time.
-    #[serde(default)]
-    pub modified: Option<Time>,
-    /// Whether `regent undo` could take it back.
-    pub undo: bool,
     /// What the agent says that it is for. Its words, to be shown in quotes.
     pub wanted: String,
     /// What has to be typed to say yes, where a plain yes is not enough.
@@ -61,6 +56,26 @@ pub struct Question {
 
 const fn whole() -> bool {
     true
+}
+
+/// One name that would change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Name {
+    #[serde(flatten)]
+    pub change: Change,
+    /// When what is there was changed the last time.
+    pub modified: Option<Time>,
+    /// Whether `regent undo` could take it back.
+    pub undo: bool,
+}
+
+/// What of a call `regent undo` could take back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undo {
+    All,
+    /// So many of so many files.
+    Some(usize, usize),
+    Nothing,
 }
 
 /// One argument that decides.
@@ -113,13 +128,11 @@ impl Question {
             tier: facts.tier.max(tool.tier),
             reach: tool.reach,
             asked: decision.words.iter().filter(|word| word.answer == Answer::Review).cloned().collect(),
-            change: facts.change.clone(),
+            names: looked.into_iter().flat_map(|looked| &looked.names).map(Name::of).collect(),
             diff: diff.map(|diff| diff.text.clone()),
             diff_whole: diff.is_none_or(|diff| diff.whole),
             lines_added: diff.map_or(0, |diff| diff.lines_added),
             lines_removed: diff.map_or(0, |diff| diff.lines_removed),
-            modified: looked.and_then(|looked| looked.modified),
-            undo: looked.is_some_and(Looked::can_be_undone),
             wanted: String::new(),
             typed: unexplained.filter(|_| leaves).map(Typed::of),
             offer: offer(facts, tool, policies, request, &sinks),
@@ -151,11 +164,63 @@ impl Question {
         &self.call.args
     }
 
+    /// What `regent undo` could take back of it. What is moved is one file, under whatever name.
+    #[must_use]
+    pub fn undo(&self) -> Undo {
+        let files = || self.names.iter().filter(|name| name.change.moved_from.is_none());
+        match (files().filter(|name| name.undo).count(), files().count()) {
+            (0, _) => Undo::Nothing,
+            (some, all) if some == all => Undo::All,
+            (some, all) => Undo::Some(some, all),
+        }
+    }
+
     /// What would happen, in one line: the tool, and what decides.
     #[must_use]
     pub fn summary(&self) -> String {
         let values: Vec<&str> = self.sinks.iter().map(|sink| sink.value.as_str()).collect();
         format!("{} {}", self.call.tool, values.join(" ")).trim_end().to_owned()
+    }
+}
+
+impl Name {
+    fn of(sight: &Sight) -> Self {
+        let Sight { change, modified, .. } = sight;
+        Self { change: change.clone(), modified: *modified, undo: sight.can_be_undone() }
+    }
+}
+
+/// Where a call could change one name only, three fields stood in the place of the names.
+mod names {
+    use super::{Changes, Name};
+    use domain::Time;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize)]
+    struct Now<'a> {
+        names: &'a [Name],
+        /// Whether all of it can be taken back.
+        undo: bool,
+    }
+
+    #[derive(Deserialize)]
+    struct Kept {
+        names: Option<Vec<Name>>,
+        change: Option<Changes>,
+        modified: Option<Time>,
+        #[serde(default)]
+        undo: bool,
+    }
+
+    pub(super) fn serialize<S: Serializer>(names: &[Name], serializer: S) -> Result<S::Ok, S::Error> {
+        let undo = !names.is_empty() && names.iter().all(|name| name.undo);
+        Now { names, undo }.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Name>, D::Error> {
+        let Kept { names, change, modified, undo } = Kept::deserialize(deserializer)?;
+        let before = || change.into_iter().flatten().map(|change| Name { change, modified, undo }).collect();
+        Ok(names.unwrap_or_else(before))
     }
 }
 
@@ -271,7 +336,33 @@ fn skeleton(value: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::{NamedBy, Sink, Typed};
+    use super::{Change, Name, NamedBy, Sink, Typed, names};
+    use domain::change::Standing;
+    use serde::{Deserialize, Serialize};
+    use serde_json::{Value, json};
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Asked {
+        #[serde(flatten, with = "names")]
+        names: Vec<Name>,
+    }
+
+    fn asked(kept: Value) -> Asked {
+        serde_json::from_value(kept).unwrap()
+    }
+
+    /// Questions stay open over an upgrade.
+    #[test]
+    fn a_question_of_an_older_house_is_about_one_name() {
+        let gone = json!({ "path": "f", "from": { "link": { "to": "x" } }, "to": "nothing" });
+        let change = Change::new("f".into(), Standing::Link { to: "x".into() }, Standing::Nothing);
+        let before = asked(json!({ "change": gone, "modified": null, "undo": true }));
+        assert_eq!(before, Asked { names: vec![Name { change, modified: None, undo: true }] });
+        assert_eq!(asked(serde_json::to_value(&before).unwrap()), before);
+        let unknown = asked(json!({ "change": null, "modified": null, "undo": false }));
+        assert_eq!(unknown, Asked { names: vec![] });
+        assert_eq!(serde_json::to_value(&unknown).unwrap(), json!({ "names": [], "undo": false }));
+    }
 
     /// Nobody types a harmless end that somebody else has put there.
     #[test]

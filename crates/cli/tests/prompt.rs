@@ -87,6 +87,22 @@ fn a_typed_yes_lets_it_run() {
     assert_eq!(shown.matches('\x07').count(), 1, "one bell: {shown}");
 }
 
+/// One question for all of them, with every path, and one answer.
+#[test]
+fn a_typed_yes_is_for_every_file_that_was_shown() {
+    let world = World::lived_in();
+    let paths = "paths=[\"notes.md\",\"lib.rs\"]";
+    let mut terminal = with(&world, |command| {
+        command.arg(env!("CARGO_BIN_EXE_regent")).args(["tools", "call", "delete_files", paths]);
+    });
+    terminal.sees(PROMPT, 1).sees("delete 2 files", 1).sees(" 1  notes.md", 1).sees(" 2  lib.rs", 1);
+    terminal.types("y\n");
+    let (exit, shown) = terminal.ends();
+    assert_eq!(exit, Some(0), "{shown}");
+    let there = ["notes.md", "lib.rs", "main.rs"].map(|name| world.workspace().join(name).exists());
+    assert_eq!((there, open(&world).len()), ([false, false, true], 0), "{shown}");
+}
+
 #[test]
 fn what_was_typed_before_never_decides() {
     let world = World::lived_in();

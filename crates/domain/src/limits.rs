@@ -30,9 +30,13 @@ pub const TASK_CALLS: u64 = 1_000;
 pub const WRITE_BYTES: usize = 10 * 1024 * 1024;
 /// What the record of a write shows of its diff.
 pub const DIFF_BYTES: usize = 16 * 1024;
-/// A file up to this size is digested before `delete_file` deletes it.
+/// Names that one call may delete, copy or move.
+pub const CHANGED_NAMES: usize = 1_000;
+/// What one call that changes several files looks through of them.
+pub const CHANGED_BYTES: u64 = 1024 * 1024 * 1024;
+/// A file up to this size is digested before a call deletes, copies or moves it.
 pub const DELETED_DIGEST_BYTES: u64 = 100 * 1024 * 1024;
-/// What a call takes away is kept up to this size, so that it can be put back.
+/// What one call takes away is kept up to this size, of all its names together, so that it can be put back.
 pub const UNDO_BYTES: usize = 16 * 1024 * 1024;
 /// A CSV or JSON file that a table tool looks through.
 pub const TABLE_BYTES: u64 = 100 * 1024 * 1024;

@@ -33,6 +33,8 @@ fn the_document_has_every_limit_with_its_value() {
         ("TASK_CALLS", number(usize::try_from(l::TASK_CALLS).expect("small"))),
         ("WRITE_BYTES", bytes(l::WRITE_BYTES)),
         ("DIFF_BYTES", bytes(l::DIFF_BYTES)),
+        ("CHANGED_NAMES", number(l::CHANGED_NAMES)),
+        ("CHANGED_BYTES", bytes(usize::try_from(l::CHANGED_BYTES).expect("small"))),
         ("DELETED_DIGEST_BYTES", bytes(usize::try_from(l::DELETED_DIGEST_BYTES).expect("small"))),
         ("UNDO_BYTES", bytes(l::UNDO_BYTES)),
         ("TABLE_BYTES", bytes(usize::try_from(l::TABLE_BYTES).expect("small"))),

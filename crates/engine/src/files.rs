@@ -1,10 +1,19 @@
 //! What the records of calls say of files. A record is evidence whatever its tool is called: `path` is the file it is
-//! about, `files` are those it found, `count` or `matching_lines` how many; only that something is gone goes by name.
+//! about, `files` are those it found, `deleted`, `made` and `moved` those it changed, `count` or `matching_lines` how many;
+//! that one file is gone goes by the tool's name.
 
 use domain::call::Evidence;
 use serde_json::Value;
 
 const DELETES: &str = "delete_file";
+
+/// What a call that changed several files says of each: in which list, and where in it.
+const CHANGED: [(&str, &str, Fate); 4] = [
+    ("deleted", "path", Fate::Gone),
+    ("made", "to", Fate::There),
+    ("moved", "to", Fate::There),
+    ("moved", "from", Fate::Gone),
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
@@ -25,6 +34,9 @@ fn told(call: &Evidence, path: &str) -> Option<Fate> {
     if named(record).any(|of| same(of, path)) {
         return Some(Fate::There);
     }
+    if let Some((.., fate)) = CHANGED.iter().find(|(list, name, _)| lists(record, list, name, path)) {
+        return Some(*fate);
+    }
     let asked = ["name", "pattern", "path"].iter().filter_map(|name| call.args.get(name)?.as_str());
     let looked_for_it = asked.into_iter().any(|asked| same(asked, path));
     (looked_for_it && found_nothing(record)).then_some(Fate::Gone)
@@ -33,6 +45,11 @@ fn told(call: &Evidence, path: &str) -> Option<Fate> {
 fn named(record: &Value) -> impl Iterator<Item = &str> {
     let files = record.get("files").and_then(Value::as_array).into_iter().flatten();
     files.filter_map(|file| file.get("path").unwrap_or(file).as_str())
+}
+
+fn lists(record: &Value, list: &str, name: &str, path: &str) -> bool {
+    let mut listed = record.get(list).and_then(Value::as_array).into_iter().flatten();
+    listed.any(|entry| entry.get(name).and_then(Value::as_str).is_some_and(|of| same(of, path)))
 }
 
 fn same(one: &str, other: &str) -> bool {
@@ -95,5 +112,25 @@ mod tests {
         assert_eq!(fate(std::slice::from_ref(&looked), "a.md"), Some(Fate::Gone));
         assert_eq!(fate(&[looked], "b.md"), None);
         assert_eq!(content(&[wrote], "a.md"), Some("one"));
+    }
+
+    #[test]
+    fn a_call_that_changed_several_files_tells_of_each() {
+        let deleted =
+            call("delete_files", json!({}), json!({ "deleted": [{ "path": "a" }, { "path": "b" }] }));
+        let moved = call("move_files", json!({}), json!({ "moved": [{ "from": "c", "to": "d/c" }] }));
+        let made = call("copy_files", json!({}), json!({ "made": [{ "from": "e", "to": "f" }] }));
+        let all = [deleted, moved, made];
+        let table = [
+            ("a", Some(Fate::Gone)),
+            ("./b", Some(Fate::Gone)),
+            ("c", Some(Fate::Gone)),
+            ("d/c", Some(Fate::There)),
+            ("e", None),
+            ("f", Some(Fate::There)),
+        ];
+        for (path, expected) in table {
+            assert_eq!(fate(&all, path), expected, "{path}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use domain::change::{Change, Standing};
+use domain::change::{Changes, Standing};
 use domain::event::Direction;
 use domain::id::{EventId, TaskId};
 use domain::{Digest, Time};
@@ -187,10 +187,12 @@ impl Past<'_> {
                 for blob in self.ledger.select(Select::<Blob>::any_of("hash", some)).await? {
                     let damaged =
                         |error: serde_json::Error| Problem::new(Code::DATABASE_DAMAGED, error.to_string());
-                    let change: Change = serde_json::from_slice(&blob.content).map_err(damaged)?;
-                    if let Standing::File(file) = change.from {
-                        needed.extend(file.kept.filter(|kept| wanted.contains(kept)));
-                    }
+                    let changes: Changes = serde_json::from_slice(&blob.content).map_err(damaged)?;
+                    let kept = changes.iter().filter_map(|change| match &change.from {
+                        Standing::File(file) => file.kept,
+                        _ => None,
+                    });
+                    needed.extend(kept.filter(|kept| wanted.contains(kept)));
                 }
             }
         }

@@ -204,17 +204,18 @@ async fn words_that_are_said_again_in_between_stay() {
 async fn what_was_changed_can_be_undone_when_the_words_are_gone() {
     for kept in Kept::EACH {
         let mut world = World::new(kept).await;
-        world.file("f", "list Rust files");
+        world.file("f", "list Rust files").file("g", "list Rust files").file("h", "other");
         world.run("list Rust files").await.expect("a report");
-        let args = serde_json::json!({ "path": "f" });
-        let task = world.call("delete_file", args, true).await.expect("a report").task.to_string();
+        let args = serde_json::json!({ "paths": ["f", "g", "h"] });
+        let task = world.call("delete_files", args, true).await.expect("a report").task.to_string();
         world.set("[retention]\ncli = \"10d\"");
         world.clock.turn(11 * DAY);
         assert!(matches!(tick(&world.app, "retention").await, DutyState::Done { .. }), "{kept:?}");
         assert!(world.app.task(&task).await.expect("a task").erased, "{kept:?}");
         let undone = world.app.undo(&task, runtime::app::Undo::ForGood, Arc::new(|_, _| {})).await;
         let undone = undone.expect("an undo");
-        assert_eq!((undone.put_back.len(), undone.left), (1, vec![]), "{kept:?}");
+        assert_eq!((undone.put_back.len(), undone.left), (3, vec![]), "{kept:?}");
         assert_eq!(std::fs::read(world.path().join("f")).expect("f"), b"list Rust files", "{kept:?}");
+        assert_eq!(std::fs::read(world.path().join("h")).expect("h"), b"other", "{kept:?}");
     }
 }

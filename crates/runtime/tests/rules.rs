@@ -145,12 +145,12 @@ fn the_deciding_code_is_what_its_number_says() {
                     "",
                 ),
             ),
-            recorded: (5, "6287dfb19ec44963"),
+            recorded: (5, "dbd51da3183f5b7a"),
         },
         Piece {
             name: "engine::RULES",
             found: (engine::RULES, digest(ENGINE, &limits)),
-            recorded: (4, "26f3a2d30413d86b"),
+            recorded: (4, "74c0d31f5fcb7335"),
         },
     ];
     for Piece { name, found: (number, digest), recorded } in &table {

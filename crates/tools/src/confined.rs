@@ -65,6 +65,10 @@ impl FileId {
     pub(crate) fn of(metadata: &Metadata) -> Self {
         Self { device: metadata.dev(), inode: metadata.ino() }
     }
+
+    pub(crate) const fn device(self) -> u64 {
+        self.device
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! `delete_file`: one file, or a link itself.
 
 use std::io;
+use std::os::fd::OwnedFd;
 
-use broker::Looked;
+use broker::{Looked, Sight};
 use domain::call::Failure;
 use domain::change::{Change, Standing};
 use domain::limits::UNDO_BYTES;
@@ -19,7 +20,7 @@ use crate::staged::changed_meanwhile;
 use crate::standing;
 use crate::stopping;
 use crate::way;
-use crate::workspace::{self, Place, Workspace, tidied};
+use crate::workspace::{self, Place, Workspace, shown};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -58,12 +59,8 @@ pub(crate) fn look(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Lo
     let found = standing::at(&place, &args.path, UNDO_BYTES, stop)?;
     let path = shown(&args.path);
     let modes = way::modes(workspace, &path);
-    Ok(Looked {
-        modified: found.modified(),
-        change: Change { modes, ..Change::new(path, found.standing, Standing::Nothing) },
-        content: found.content,
-        diff: None,
-    })
+    let change = |from| Change { modes, ..Change::new(path, from, Standing::Nothing) };
+    Ok(Sight { modified: found.modified(), change: change(found.standing), content: found.content }.into())
 }
 
 /// # Errors
@@ -81,21 +78,23 @@ pub(crate) fn run(
         return Err(changed_meanwhile(path));
     }
     expected.check(path, &shown(path), &found.standing)?;
-    let (what, digest) = match found.standing {
-        Standing::File(content) => (What::File, Some(content.digest)),
-        Standing::Large { .. } => (What::File, None),
-        Standing::Link { .. } | Standing::Nothing => (What::Link, None),
-    };
     remove(&place, path, seen, stop)?;
-    Ok(Deleted { path: shown(path), what, bytes: seen.bytes, digest })
+    Ok(Deleted::new(shown(path), &found.standing, seen.bytes))
 }
 
-fn shown(path: &str) -> String {
-    tidied(path).to_string_lossy().into_owned()
+impl Deleted {
+    pub(crate) fn new(path: String, was: &Standing, bytes: u64) -> Self {
+        let (what, digest) = match was {
+            Standing::File(content) => (What::File, Some(content.digest)),
+            Standing::Large { .. } => (What::File, None),
+            Standing::Link { .. } | Standing::Nothing => (What::Link, None),
+        };
+        Self { path, what, bytes, digest }
+    }
 }
 
 /// The file or link that is meant, as the kernel sees it.
-fn find<'a>(workspace: &Workspace, path: &'a str) -> Result<(Place<'a>, Seen), Failure> {
+pub(crate) fn find<'a>(workspace: &Workspace, path: &'a str) -> Result<(Place<'a>, Seen), Failure> {
     check_changeable(path)?;
     let place = workspace.place(path)?;
     let seen = place.folder.look(place.name).map_err(|errno| match errno {
@@ -114,18 +113,25 @@ fn find<'a>(workspace: &Workspace, path: &'a str) -> Result<(Place<'a>, Seen), F
 
 /// Takes away what was looked at, and nothing else.
 pub(crate) fn remove(place: &Place<'_>, path: &str, seen: Seen, stop: &Stop) -> Result<(), Failure> {
+    let folder = unlink(place, path, seen, stop)?;
+    fsync(folder).map_err(|errno| failed(path, "is deleted, but may be back after a power cut", errno))
+}
+
+/// The same, and the folder that it gives back is still to be flushed.
+pub(crate) fn unlink(place: &Place<'_>, path: &str, seen: Seen, stop: &Stop) -> Result<OwnedFd, Failure> {
     stopping::check(stop)?;
     if place.folder.look(place.name) != Ok(seen) {
         return Err(changed_meanwhile(path));
     }
-    let failed = |why: &str, errno: Errno| {
-        let kind = io::Error::from(errno).kind();
-        Failure::environmental(format!("`{path}` {why}: {kind}"))
-    };
-    let undeleted = |errno| failed("cannot be deleted", errno);
+    let undeleted = |errno| failed(path, "cannot be deleted", errno);
     let folder = place.folder.listable().map_err(undeleted)?;
     unlinkat(&place.folder, place.name, UnlinkatFlags::NoRemoveDir).map_err(undeleted)?;
-    fsync(folder).map_err(|errno| failed("is deleted, but may be back after a power cut", errno))
+    Ok(folder)
+}
+
+fn failed(path: &str, why: &str, errno: Errno) -> Failure {
+    let kind = io::Error::from(errno).kind();
+    Failure::environmental(format!("`{path}` {why}: {kind}"))
 }
 
 #[cfg(test)]

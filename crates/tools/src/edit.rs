@@ -1,6 +1,6 @@
 //! `edit_file`: one text in a file replaced by another.
 
-use broker::Looked;
+use broker::{Looked, Sight};
 use domain::call::Failure;
 use domain::change::{self, Content, Standing};
 use domain::{Digest, Stop};
@@ -8,6 +8,7 @@ use memchr::memmem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::bytes::Bytes;
 use crate::diff::Diff;
 use crate::expected::Expected;
 use crate::leftovers;
@@ -16,7 +17,7 @@ use crate::search;
 use crate::staged::Change;
 use crate::standing::{self, Old};
 use crate::stopping;
-use crate::workspace::{Place, Workspace, tidied};
+use crate::workspace::{self, Place, Workspace};
 use crate::write::{check_size, read_old};
 
 /// Lines that are named if a text occurs more than once.
@@ -59,12 +60,12 @@ pub(crate) fn look(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Lo
     let made = Made::of(workspace, args, stop)?;
     let mode = made.change(args, None).mode()?;
     let to = Standing::File(standing::of_content(made.new.as_bytes(), mode));
-    Ok(Looked {
+    let sight = Sight {
         change: change::Change::new(made.shown, made.old.standing(), to),
         modified: Some(made.old.seen.modified_at()),
         content: Some(made.old.content),
-        diff: made.diff.for_a_person(),
-    })
+    };
+    Ok(Looked { diff: made.diff.for_a_person(), ..sight.into() })
 }
 
 /// # Errors
@@ -81,7 +82,7 @@ pub(crate) fn run(
     stopping::check(stop)?;
     leftovers::tidy(&made.place, &args.path, false)?;
     stopping::check(stop)?;
-    made.change(args, expected.file(&args.path)?).make(stop)?;
+    made.change(args, expected.file(&args.path, &made.shown)?).make(stop)?;
     Ok(Edited {
         path: made.shown,
         bytes: made.new.len() as u64,
@@ -112,7 +113,7 @@ impl<'a> Made<'a> {
             return Err(Failure::logical(format!("`{}` is no UTF-8 text", args.path)));
         };
         let (new, replaced) = replace(text, args, stop)?;
-        let shown = tidied(&args.path).to_string_lossy().into_owned();
+        let shown = workspace::shown(&args.path);
         let diff = Diff::between(&shown, &old.content, new.as_bytes());
         Ok(Self { place, shown, old, new, replaced, diff })
     }
@@ -121,7 +122,7 @@ impl<'a> Made<'a> {
         Change {
             place: &self.place,
             path: &args.path,
-            content: self.new.as_bytes(),
+            content: Bytes::Given(self.new.as_bytes()),
             old: Some(self.old.seen),
             rights: None,
             expected,

@@ -14,7 +14,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::expected::{self, Expected};
-use crate::{Workspace, calc, delete, edit, find, glob, hash, read, table, write};
+use crate::{
+    Workspace, calc, copy_files, delete, delete_files, edit, find, glob, hash, move_files, read, table, write,
+};
 
 /// The built-in tools, confined to one workspace.
 #[must_use]
@@ -86,10 +88,11 @@ pub fn builtin(workspace: &Arc<Workspace>) -> Registry {
             Known::writing("delete_file", "deletes one file", Tier::WriteDestructive)
                 .sinks(&["path"])
                 .authors(&[("path", Caller), ("bytes", System), ("digest", System)])
-                .gone(),
+                .leaving(&[Trace { list: None, name: "path", leaves: Leaves::Gap }]),
             delete::look,
             delete::run,
         )
+        .put_several()
         .put(Known::computing("calc", "exact arithmetic on an expression"), calc::run)
         .put(
             Known::reading("table_columns", "the columns of a CSV or JSON table: names, kinds, examples")
@@ -141,40 +144,47 @@ impl<A, O> Clone for Run<A, O> {
 
 impl<A, O> Copy for Run<A, O> {}
 
-/// What a call leaves behind.
+/// What a call leaves behind under the names that its record gives.
+#[derive(Clone, Copy)]
+struct Trace {
+    /// The list of the record that names them; nothing where the record itself does.
+    list: Option<&'static str>,
+    /// The field that is the name.
+    name: &'static str,
+    leaves: Leaves,
+}
+
 #[derive(Clone, Copy)]
 enum Leaves {
-    Nothing,
-    /// The file that its record names.
     File,
-    /// That the file which its record names is gone.
+    /// That it is gone.
     Gap,
 }
 
 /// What is known of a tool with these arguments, before its schemas.
 struct Known<A> {
     spec: ToolSpec,
-    leaves: Leaves,
+    traces: &'static [Trace],
     /// What a call of it can do, where that is worse than the tool in general.
     worse: fn(&A) -> Option<Tier>,
 }
 
 impl<A> Known<A> {
-    fn new(id: &'static str, description: &str, tier: Tier, leaves: Leaves) -> Self {
+    fn new(id: &'static str, description: &str, tier: Tier, traces: &'static [Trace]) -> Self {
         #[expect(clippy::expect_used, reason = "the ids are written in this file, and a test reads them all")]
         let id = id.parse().expect("the id of a tool");
-        let category = if matches!(leaves, Leaves::Nothing) { Category::Data } else { Category::Operations };
+        let category = if traces.is_empty() { Category::Data } else { Category::Operations };
         let spec = ToolSpec { category, ..ToolSpec::shipped(id, description, tier) };
-        Self { spec, leaves, worse: |_| None }
+        Self { spec, traces, worse: |_| None }
     }
 
     fn reading(id: &'static str, description: &str) -> Self {
-        Self::new(id, description, Tier::ReadOnly, Leaves::Nothing)
+        Self::new(id, description, Tier::ReadOnly, &[])
     }
 
     /// Never run twice: whoever was killed meanwhile cannot know what somebody else did to the file since.
     fn writing(id: &'static str, description: &str, tier: Tier) -> Self {
-        Self::new(id, description, tier, Leaves::File)
+        Self::new(id, description, tier, &[Trace { list: None, name: "path", leaves: Leaves::File }])
     }
 
     /// It only computes from its arguments.
@@ -200,8 +210,8 @@ impl<A> Known<A> {
         self
     }
 
-    fn gone(mut self) -> Self {
-        self.leaves = Leaves::Gap;
+    const fn leaving(mut self, traces: &'static [Trace]) -> Self {
+        self.traces = traces;
         self
     }
 }
@@ -212,6 +222,62 @@ struct Shelf<'a> {
 }
 
 impl Shelf<'_> {
+    /// Those that change several files in one call.
+    fn put_several(self) -> Self {
+        self.put_changing(
+            Known::writing("delete_files", "deletes several files in one call", Tier::WriteDestructive)
+                .sinks(&["paths"])
+                .authors(&[
+                    ("count", Author::System),
+                    ("deleted.path", Author::Caller),
+                    ("deleted.bytes", Author::System),
+                    ("deleted.digest", Author::System),
+                ])
+                .leaving(&[Trace { list: Some("deleted"), name: "path", leaves: Leaves::Gap }]),
+            delete_files::look,
+            delete_files::run,
+        )
+        .put_changing(
+            Known::writing(
+                "copy_files",
+                "copies files to other names or into a folder; overwrites nothing",
+                Tier::WriteSafe,
+            )
+            .sinks(&["copies"])
+            .authors(&[
+                ("count", Author::System),
+                ("made.from", Author::Caller),
+                ("made.to", Author::Caller),
+                ("made.bytes", Author::System),
+                ("made.digest", Author::System),
+            ])
+            .leaving(&[Trace { list: Some("made"), name: "to", leaves: Leaves::File }]),
+            copy_files::look,
+            copy_files::run,
+        )
+        .put_changing(
+            Known::writing(
+                "move_files",
+                "renames files, or moves them into a folder; overwrites nothing",
+                Tier::WriteDestructive,
+            )
+            .sinks(&["moves"])
+            .authors(&[
+                ("count", Author::System),
+                ("moved.from", Author::Caller),
+                ("moved.to", Author::Caller),
+                ("moved.bytes", Author::System),
+                ("moved.digest", Author::System),
+            ])
+            .leaving(&[
+                Trace { list: Some("moved"), name: "from", leaves: Leaves::Gap },
+                Trace { list: Some("moved"), name: "to", leaves: Leaves::File },
+            ]),
+            move_files::look,
+            move_files::run,
+        )
+    }
+
     fn put<A, O>(self, known: Known<A>, run: Read<A, O>) -> Self
     where
         A: DeserializeOwned + JsonSchema + Send + Sync + 'static,
@@ -233,7 +299,7 @@ impl Shelf<'_> {
         A: DeserializeOwned + JsonSchema + Send + Sync + 'static,
         O: Serialize + JsonSchema + Send + 'static,
     {
-        let Known { mut spec, leaves, worse } = known;
+        let Known { mut spec, traces, worse } = known;
         let settings = SchemaSettings::draft2020_12().with(|settings| {
             settings.inline_subschemas = true;
             settings.meta_schema = None;
@@ -242,7 +308,7 @@ impl Shelf<'_> {
             settings.clone().for_deserialize().into_generator().into_root_schema_for::<A>().to_value();
         spec.output_schema =
             Some(settings.for_serialize().into_generator().into_root_schema_for::<O>().to_value());
-        let tool = Function { run, worse, leaves, workspace: Arc::clone(self.workspace) };
+        let tool = Function { run, worse, traces, workspace: Arc::clone(self.workspace) };
         Self { registry: self.registry.with(spec, Arc::new(tool)), ..self }
     }
 }
@@ -250,7 +316,7 @@ impl Shelf<'_> {
 struct Function<A, O> {
     run: Run<A, O>,
     worse: fn(&A) -> Option<Tier>,
-    leaves: Leaves,
+    traces: &'static [Trace],
     workspace: Arc<Workspace>,
 }
 
@@ -282,7 +348,7 @@ where
     async fn call(&self, call: Authorized<Call>) -> Returned {
         match self.record(call).await {
             Ok(record) => {
-                let artifacts = self.leaves.artifact(&record).into_iter().collect();
+                let artifacts = self.traces.iter().flat_map(|trace| trace.artifacts(&record)).collect();
                 Returned::made(record, artifacts)
             }
             Err(failure) => failure.into(),
@@ -298,11 +364,11 @@ where
     async fn record(&self, call: Authorized<Call>) -> Result<Value, Failure> {
         let args: A = call.args()?;
         let (run, workspace, stop) = (self.run, Arc::clone(&self.workspace), call.stop().clone());
-        let change = call.change().cloned();
+        let changes = call.changes().cloned();
         let record = blocking(move || match run {
             Run::Reads(run) => run(&workspace, &args, &stop),
-            Run::Changes(look, run) => match &change {
-                Some(change) => run(&workspace, &args, Expected::new(Some(change)), &stop),
+            Run::Changes(look, run) => match &changes {
+                Some(changes) => run(&workspace, &args, Expected::new(Some(changes)), &stop),
                 // Why it could not be looked at is said by looking again. Whatever that comes to, nothing is changed.
                 None => Err(look(&workspace, &args, &stop).err().unwrap_or_else(expected::unlooked)),
             },
@@ -325,15 +391,24 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-impl Leaves {
+impl Trace {
+    fn artifacts(self, record: &Value) -> Vec<Artifact> {
+        match self.list {
+            None => self.artifact(record).into_iter().collect(),
+            Some(list) => {
+                let listed = record.get(list).and_then(Value::as_array).into_iter().flatten();
+                listed.filter_map(|record| self.artifact(record)).collect()
+            }
+        }
+    }
+
     fn artifact(self, record: &Value) -> Option<Artifact> {
         let digest = || record.get("digest").and_then(Value::as_str).and_then(|digest| digest.parse().ok());
-        let digest = match self {
-            Self::Nothing => return None,
-            Self::File => digest(),
-            Self::Gap => None,
+        let digest = match self.leaves {
+            Leaves::File => digest(),
+            Leaves::Gap => None,
         };
-        let name = record.get("path").and_then(Value::as_str)?.to_owned();
+        let name = record.get(self.name).and_then(Value::as_str)?.to_owned();
         Some(Artifact { name, digest, bytes: record.get("bytes").and_then(Value::as_u64) })
     }
 }
@@ -361,11 +436,14 @@ mod tests {
         let expected = [
             ("audit_clear", Admin, 2),
             ("calc", ReadOnly, 4),
+            ("copy_files", WriteSafe, 2),
             ("delete_file", WriteDestructive, 2),
+            ("delete_files", WriteDestructive, 2),
             ("edit_file", WriteDestructive, 2),
             ("find_files", ReadOnly, 4),
             ("glob", ReadOnly, 4),
             ("hash", ReadOnly, 4),
+            ("move_files", WriteDestructive, 2),
             ("read_file", ReadOnly, 4),
             ("table_columns", ReadOnly, 4),
             ("table_groups", ReadOnly, 4),
@@ -454,6 +532,13 @@ mod tests {
             ),
             ("table_groups", json!({ "path": "a", "column": "b", "where": "c" })),
             ("glob", json!("**")),
+            ("delete_files", json!({ "paths": ["a", "b"] })),
+            ("delete_files", json!({ "paths": "a" })),
+            ("delete_files", json!({ "paths": [1] })),
+            ("copy_files", json!({ "copies": [{ "from": "a", "to": "b/" }] })),
+            ("copy_files", json!({ "copies": [{ "from": "a" }] })),
+            ("move_files", json!({ "moves": [{ "from": "a", "to": "b", "replace": true }] })),
+            ("move_files", json!({ "moves": {} })),
         ];
         for (tool, args) in table {
             let id = tool.parse().unwrap();

@@ -14,8 +14,8 @@ use crate::names::{self, LEFTOVER, LEFTOVER_END};
 use crate::workspace::{self, Place};
 
 /// The name of the unfinished file for this target, this content and this try.
-pub(crate) fn name(target: &OsStr, content: &[u8], count: u32) -> OsString {
-    format!("{}{}-{count}{LEFTOVER_END}", prefix(target), short(Digest::of(content))).into()
+pub(crate) fn name(target: &OsStr, content: Digest, count: u32) -> OsString {
+    format!("{}{}-{count}{LEFTOVER_END}", prefix(target), short(content)).into()
 }
 
 /// What the names of unfinished files for this target begin with.
@@ -45,14 +45,19 @@ pub(crate) fn tidy(place: &Place<'_>, path: &str, is_new: bool) -> Result<(), Fa
     similar.map_or(Ok(()), |other| Err(same_but_for_case(path, &other)))
 }
 
-/// The same question, and nothing is removed.
+/// The same question, and nothing is removed. A name that goes is none.
 ///
 /// # Errors
 /// If there is another name that differs only in case.
-pub(crate) fn check_case(folder: &Folder, name: &OsStr, path: &str) -> Result<(), Failure> {
+pub(crate) fn check_case(
+    folder: &Folder,
+    name: &OsStr,
+    goes: Option<&OsStr>,
+    path: &str,
+) -> Result<(), Failure> {
     let mut similar = None;
     let listed = each_name(folder, |other| {
-        if names::differ_in_case_only(other, name) {
+        if names::differ_in_case_only(other, name) && Some(other) != goes {
             similar = Some(other.to_os_string());
         }
     });

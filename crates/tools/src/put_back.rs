@@ -12,13 +12,14 @@ mod handler;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use broker::Looked;
+use broker::{Looked, Sight};
 use domain::call::Failure;
 use domain::change::{Change, Content, Standing};
 use domain::limits::UNDO_BYTES;
 use domain::{Digest, Stop};
 use serde::{Deserialize, Serialize};
 
+use crate::bytes::Bytes;
 use crate::confined::Seen;
 use crate::diff::Diff;
 use crate::expected::Expected;
@@ -26,7 +27,7 @@ use crate::names::{check_changeable, check_path};
 use crate::staged::Rights;
 use crate::standing::{self, Found};
 use crate::way::{self, Making, Way};
-use crate::workspace::{Place, Workspace, tidied};
+use crate::workspace::{Place, Workspace, shown, tidied};
 use crate::{delete, leftovers, staged};
 
 pub use handler::{Kept, put_back};
@@ -45,6 +46,20 @@ pub(crate) struct Args {
     /// The permission bits of folders on the way, where they have to be made again.
     #[serde(default)]
     pub(crate) modes: BTreeMap<String, u32>,
+    /// What has to be back by then: what was moved goes from where it is only then.
+    #[serde(default)]
+    pub(crate) with: Option<Beside>,
+    /// The name that its bytes were moved to, and that they leave.
+    #[serde(default)]
+    pub(crate) moved_from: Option<String>,
+}
+
+/// Another name, and what stands there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Beside {
+    pub(crate) path: String,
+    pub(crate) is: Standing,
 }
 
 impl Args {
@@ -101,12 +116,13 @@ pub(crate) fn look(
         (Some(old), Some(new)) => Diff::between(&shown, old, new).for_a_person(),
         _ => None,
     };
-    Ok(Looked {
+    let moved_from = args.moved_from.clone();
+    let sight = Sight {
         modified: found.modified(),
-        change: Change { path: shown, from: found.standing, to, folders, modes },
+        change: Change { path: shown, from: found.standing, to, folders, modes, moved_from },
         content: found.content.filter(|_| !args.is_tidying()),
-        diff,
-    })
+    };
+    Ok(Looked { diff, ..sight.into() })
 }
 
 /// # Errors
@@ -148,7 +164,7 @@ pub(crate) fn run(
             let place = way.make(workspace, Making::again(expected, &args.modes), stop)?;
             tidy(&place)?;
             change(args, content, &place, found.seen, expected)?.make(stop)?;
-            let narrower = expected.file(&args.path)?.is_some_and(|new| new.mode != file.mode);
+            let narrower = expected.file(&args.path, &shown)?.is_some_and(|new| new.mode != file.mode);
             let (bytes, digest) = (Some(file.bytes), Some(file.digest));
             Ok(Done { bytes, digest, narrower, ..done(Now::File) })
         }
@@ -177,8 +193,20 @@ impl<'a> Errand<'a> {
         if !found.standing.is_as(&args.from) {
             return Err(changed_since(path));
         }
-        Ok(Self { way, found, shown: tidied(path).to_string_lossy().into_owned() })
+        check_beside(workspace, args)?;
+        Ok(Self { way, found, shown: shown(path) })
     }
+}
+
+/// Whether what has to be back is, with its bytes; with which rights is told when it is put back.
+fn check_beside(workspace: &Workspace, args: &Args) -> Result<(), Failure> {
+    let Some(Beside { path, is }) = &args.with else { return Ok(()) };
+    let back = match (workspace.standing(path)?, is) {
+        (Standing::File(now), Standing::File(file)) => now.digest == file.digest,
+        (now, is) => now.is_as(is),
+    };
+    let why = || format!("`{path}`, which was moved to `{}`, is not back; it is left as it is", args.path);
+    if back { Ok(()) } else { Err(Failure::environmental(why())) }
 }
 
 /// Only what is on the way to the file may go with it.
@@ -206,7 +234,8 @@ fn change<'a>(
         return Err(Failure::environmental(format!("`{}` {why}", args.path)));
     }
     let (path, rights) = (args.path.as_str(), Some(Rights::of(file)));
-    Ok(staged::Change { place, path, content, old, rights, expected: expected.file(path)? })
+    let expected = expected.file(path, &shown(path))?;
+    Ok(staged::Change { place, path, content: Bytes::Given(content), old, rights, expected })
 }
 
 fn not_kept(path: &str) -> Failure {

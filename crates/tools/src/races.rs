@@ -20,7 +20,9 @@ use serde_json::{Value, from_value, json};
 use crate::expected::Expected;
 use crate::testing::Tree;
 use crate::workspace::Workspace;
-use crate::{delete, edit, find, glob, hash, put_back, read, standing, write};
+use crate::{
+    copy_files, delete, delete_files, edit, find, glob, hash, move_files, put_back, read, standing, write,
+};
 
 const READING_ROUNDS: usize = 5_000;
 const FINDING_ROUNDS: usize = 1_000;
@@ -39,6 +41,7 @@ impl Arena {
             ("work/d/f.txt", "inside"),
             ("work/d/victim.txt", "inside"),
             ("work/f.txt", "inside"),
+            ("work/keep.txt", "inside"),
             ("outside/f.txt", "OUTSIDE"),
             ("outside/victim.txt", "OUTSIDE"),
             ("outside/only-outside.txt", "OUTSIDE"),
@@ -172,6 +175,36 @@ fn nothing_outside_is_written_or_deleted() {
 }
 
 #[test]
+fn nothing_outside_is_copied_moved_or_deleted_with_others() {
+    for careful in [false, true] {
+        let arena = Arena::new(careful);
+        let mut done = [0; 4];
+        arena.race(WRITING_ROUNDS / 2, |round| {
+            let folder = ["d", "l"][round % 2];
+            let pair = |from: &str, to: &str| json!([{ "from": from, "to": to }]);
+            let (copy, victim) = (format!("copies/{round}"), format!("{folder}/victim.txt"));
+            let (into, moved) = (format!("{folder}/new/{round}.txt"), format!("{folder}/moved.txt"));
+            let results = [
+                arena
+                    .change(copy_files::run, json!({ "copies": pair(FILES[round % FILES.len()], &copy) }))
+                    .map(drop),
+                arena.change(copy_files::run, json!({ "copies": pair("keep.txt", &into) })).map(drop),
+                arena.change(move_files::run, json!({ "moves": pair(&victim, &moved) })).map(drop),
+                arena.change(delete_files::run, json!({ "paths": [into, moved] })).map(drop),
+            ];
+            if results[0].is_ok() {
+                assert_eq!(arena.tree.content(&format!("work/{copy}")), b"inside");
+            }
+            for (count, result) in done.iter_mut().zip(results) {
+                *count += usize::from(result.is_ok());
+            }
+            drop(arena.change(write::run, json!({ "path": victim, "content": "inside" })));
+        });
+        assert!(done.iter().any(|&count| count > 0), "{done:?}");
+    }
+}
+
+#[test]
 fn nothing_outside_is_put_back_or_taken_away() {
     let file = Standing::File(standing::of_content(b"inside", 0o600));
     for careful in [false, true] {
@@ -185,7 +218,15 @@ fn nothing_outside_is_put_back_or_taken_away() {
                 let folders =
                     if path.contains("/back/") { vec![format!("{folder}/back")] } else { Vec::new() };
                 let (from, modes) = (Standing::Nothing, std::collections::BTreeMap::new());
-                let there = put_back::Args { path, from, to: file.clone(), folders, modes };
+                let there = put_back::Args {
+                    path,
+                    from,
+                    to: file.clone(),
+                    folders,
+                    modes,
+                    with: None,
+                    moved_from: None,
+                };
                 let gone = put_back::Args { from: file.clone(), to: Standing::Nothing, ..there.clone() };
                 for (args, content) in [(there, Some(&b"inside"[..])), (gone, None)] {
                     let (expected, stop) = (Expected::default(), Stop::default());

@@ -3,7 +3,9 @@
 use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
-use crate::{calc, delete, edit, find, found, glob, hash, read, table, write};
+use crate::{
+    calc, copy_files, delete, delete_files, edit, find, found, glob, hash, move_files, read, table, write,
+};
 
 fn of<A: JsonSchema, R: JsonSchema>() -> [Value; 2] {
     [schema_for!(A).to_value(), schema_for!(R).to_value()]
@@ -18,6 +20,9 @@ fn arguments_are_closed_and_every_field_is_described() {
         ("write_file", of::<write::Args, write::Written>()),
         ("edit_file", of::<edit::Args, edit::Edited>()),
         ("delete_file", of::<delete::Args, delete::Deleted>()),
+        ("delete_files", of::<delete_files::Args, delete_files::AllDeleted>()),
+        ("copy_files", of::<copy_files::Args, copy_files::AllCopied>()),
+        ("move_files", of::<move_files::Args, move_files::AllMoved>()),
         ("calc", of::<calc::Args, calc::Calculated>()),
         ("table_columns", of::<table::columns::Args, table::columns::Columns>()),
         ("table_stats", of::<table::stats::Args, table::stats::Stats>()),

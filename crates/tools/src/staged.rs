@@ -21,7 +21,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{MetadataExt, fchown};
 
 use domain::call::Failure;
@@ -33,6 +33,7 @@ use nix::libc::mode_t;
 use nix::sys::stat::{Mode, fchmod};
 use nix::unistd::{UnlinkatFlags, fsync, linkat, symlinkat, unlinkat};
 
+use crate::bytes::Bytes;
 use crate::confined::{Folder, Seen};
 use crate::leftovers;
 use crate::standing::permissions;
@@ -48,7 +49,7 @@ pub(crate) struct Change<'a> {
     pub(crate) place: &'a Place<'a>,
     /// As the caller calls it, for messages.
     pub(crate) path: &'a str,
-    pub(crate) content: &'a [u8],
+    pub(crate) content: Bytes<'a>,
     /// What is replaced. If nothing is, then nothing may be there.
     pub(crate) old: Option<Seen>,
     /// What it had once; else it gets the rights of what is replaced, or of any new file.
@@ -69,6 +70,11 @@ pub(crate) struct Rights {
 impl Rights {
     pub(crate) const fn of(file: &Content) -> Self {
         Self { mode: file.mode as mode_t, owner: file.owner, listed: file.listed }
+    }
+
+    /// Those of a copy: the right to run as somebody else was given to the other file.
+    pub(crate) const fn of_copy(file: &Content) -> Self {
+        Self { mode: file.mode as mode_t & 0o777, ..Self::of(file) }
     }
 
     /// What is left of them in other hands.
@@ -101,8 +107,17 @@ impl Change<'_> {
     /// # Errors
     /// If the disk refuses, somebody else was quicker, or it was stopped. Then nothing has changed.
     pub(crate) fn make(&self, stop: &Stop) -> Result<(), Failure> {
+        self.put_in_place(stop)?;
+        flush(&self.place.folder, self.path)
+    }
+
+    /// The same, and the folder is still to be flushed.
+    ///
+    /// # Errors
+    /// As [`Change::make`].
+    pub(crate) fn put_in_place(&self, stop: &Stop) -> Result<(), Failure> {
         let unfinished = Unfinished::new(self)?;
-        let mode = unfinished.write(self).map_err(|error| unwritten(self.path, &error))?;
+        let mode = unfinished.write(self, stop)?;
         self.check(mode)?;
         stopping::check(stop)?;
         match self.old {
@@ -110,7 +125,7 @@ impl Change<'_> {
             None => self.put(&unfinished)?,
         }
         unfinished.keep();
-        flush(&self.place.folder, self.path)
+        Ok(())
     }
 
     /// The permission bits that the file would get, found out with one that is made the same way and thrown away.
@@ -137,8 +152,8 @@ impl Change<'_> {
             return Err(Failure::environmental(format!("`{}` {why}", self.path)));
         }
         let is = |expected: &Content| {
-            (expected.mode, expected.bytes) == (mode, self.content.len() as u64)
-                && expected.digest == Digest::of(self.content)
+            (expected.mode, expected.bytes) == (mode, self.content.len())
+                && expected.digest == self.content.digest()
         };
         if self.expected.is_none_or(is) { Ok(()) } else { Err(changed_meanwhile(self.path)) }
     }
@@ -149,7 +164,7 @@ impl Change<'_> {
 
     fn put(&self, unfinished: &Unfinished<'_>) -> Result<(), Failure> {
         let folder = &self.place.folder;
-        put_new(folder, &unfinished.name, self.place.name).map_err(|errno| match errno {
+        put_new((folder, &unfinished.name), (folder, self.place.name)).map_err(|errno| match errno {
             Errno::EEXIST => exists(self.path),
             _ => unwritten(self.path, &errno.into()),
         })
@@ -185,7 +200,8 @@ pub(crate) fn put_link(
         })?;
         return flush(&place.folder, path);
     };
-    let mut names = (0..TRIES).map(|count| leftovers::name(place.name, to.as_bytes(), count));
+    let digest = Digest::of(to.as_bytes());
+    let mut names = (0..TRIES).map(|count| leftovers::name(place.name, digest, count));
     let made = names.find_map(|name| match symlinkat(to, &place.folder, name.as_os_str()) {
         Err(Errno::EEXIST) => None,
         done => Some(done.map(|()| name)),
@@ -205,26 +221,54 @@ fn flush(folder: &Folder, path: &str) -> Result<(), Failure> {
     })
 }
 
+/// A name in a folder.
+type Name<'a> = (&'a Folder, &'a OsStr);
+
 /// Gives a file its name if that is free (`EEXIST`), in one step.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn put_new(folder: &Folder, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
+fn put_new(from: Name<'_>, to: Name<'_>) -> Result<(), Errno> {
     use nix::fcntl::{RenameFlags, renameat2};
-    match renameat2(folder, from, folder, to, RenameFlags::RENAME_NOREPLACE) {
-        Err(Errno::EINVAL | Errno::ENOSYS) => link_new(folder, from, to), // not every file system can
+    match renameat2(from.0, from.1, to.0, to.1, RenameFlags::RENAME_NOREPLACE) {
+        Err(Errno::EINVAL | Errno::ENOSYS) => link_new(from, to), // not every file system can
         done => done,
     }
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn put_new(folder: &Folder, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
-    link_new(folder, from, to)
+fn put_new(from: Name<'_>, to: Name<'_>) -> Result<(), Errno> {
+    link_new(from, to)
 }
 
-fn link_new(folder: &Folder, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
-    linkat(folder, from, folder, to, AtFlags::empty())?;
-    // The file has its place. A second name that stays is removed by the next write.
-    unlinkat(folder, from, UnlinkatFlags::NoRemoveDir).unwrap_or_default();
-    Ok(())
+/// It has both names for a moment. If the old one cannot go, the new one does.
+fn link_new(from: Name<'_>, to: Name<'_>) -> Result<(), Errno> {
+    linkat(from.0, from.1, to.0, to.1, AtFlags::empty())?;
+    unlinkat(from.0, from.1, UnlinkatFlags::NoRemoveDir).inspect_err(|_| {
+        unlinkat(to.0, to.1, UnlinkatFlags::NoRemoveDir).unwrap_or_default();
+    })
+}
+
+/// Gives what was looked at another name, if that is free. The folders are still to be flushed.
+///
+/// # Errors
+/// If the disk refuses, somebody else was quicker, or it was stopped. Then nothing has changed.
+pub(crate) fn rename(
+    (from, from_path): (&Place<'_>, &str),
+    (to, to_path): (&Place<'_>, &str),
+    seen: Seen,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    stopping::check(stop)?;
+    if from.folder.look(from.name) != Ok(seen) {
+        return Err(changed_meanwhile(from_path));
+    }
+    put_new((&from.folder, from.name), (&to.folder, to.name)).map_err(|errno| match errno {
+        Errno::EEXIST => taken(to_path),
+        Errno::EXDEV => on_another_disk(from_path, to_path),
+        errno => {
+            let kind = io::Error::from(errno).kind();
+            Failure::environmental(format!("`{from_path}` cannot be moved to `{to_path}`: {kind}"))
+        }
+    })
 }
 
 /// A file under a name of its own. It goes when this is dropped, unless it was given its place by then.
@@ -238,9 +282,9 @@ struct Unfinished<'a> {
 
 impl<'a> Unfinished<'a> {
     fn new(change: &Change<'a>) -> Result<Self, Failure> {
-        let folder = &change.place.folder;
+        let (folder, digest) = (&change.place.folder, change.content.digest());
         for count in 0..TRIES {
-            let name = leftovers::name(change.place.name, change.content, count);
+            let name = leftovers::name(change.place.name, digest, count);
             match folder.create(&name, change.first_mode()) {
                 // If the lock is not ours or the file is gone, a cleaner took it for a leftover.
                 Ok(file) => {
@@ -263,11 +307,11 @@ impl<'a> Unfinished<'a> {
     }
 
     /// Gives back the permission bits that it has now.
-    fn write(&self, change: &Change<'_>) -> io::Result<u32> {
-        (&self.file).write_all(change.content)?;
-        let mode = change.give_rights(&self.file)?;
-        self.file.sync_all()?;
-        Ok(mode)
+    fn write(&self, change: &Change<'_>, stop: &Stop) -> Result<u32, Failure> {
+        let unwritten = |error: &io::Error| unwritten(change.path, error);
+        change.content.write(&self.file, unwritten, stop)?;
+        let mode = change.give_rights(&self.file).and_then(|mode| self.file.sync_all().map(|()| mode));
+        mode.map_err(|error| unwritten(&error))
     }
 }
 
@@ -358,6 +402,18 @@ pub(crate) fn exists(path: &str) -> Failure {
     Failure::logical(format!("`{path}` exists already; say `replace` to write it anew, or use `edit_file`"))
 }
 
+/// Of what is copied or moved.
+pub(crate) fn taken(path: &str) -> Failure {
+    Failure::logical(format!(
+        "`{path}` exists already; nothing is ever overwritten by this, choose another name"
+    ))
+}
+
+pub(crate) fn on_another_disk(from: &str, to: &str) -> Failure {
+    let advice = "copy it and delete the old one";
+    Failure::logical(format!("`{from}` cannot be moved to `{to}`, which is on another disk; {advice}"))
+}
+
 pub(crate) fn changed_meanwhile(path: &str) -> Failure {
     Failure::environmental(format!("`{path}` was changed by somebody else meanwhile; read it again"))
 }
@@ -369,6 +425,7 @@ pub(crate) fn unwritten(path: &str, error: &io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::{Change, exists};
+    use crate::bytes::Bytes;
     use crate::testing::Tree;
     use domain::Stop;
     use domain::call::Failure;
@@ -382,8 +439,14 @@ mod tests {
         for name in ["f", "new"] {
             let place = tree.workspace().place(name).unwrap();
             let old = place.folder.look(place.name).ok();
-            let change =
-                Change { place: &place, path: name, content: b"new", old, rights: None, expected: None };
+            let change = Change {
+                place: &place,
+                path: name,
+                content: Bytes::Given(b"new"),
+                old,
+                rights: None,
+                expected: None,
+            };
             assert_eq!(change.make(&stop), Err(Failure::interrupted("stopped")));
         }
         assert_eq!((tree.names("."), tree.content("f")), (vec!["f".into()], b"old".to_vec()));
@@ -395,11 +458,24 @@ mod tests {
         let place = tree.workspace().place("f").unwrap();
         let old = place.folder.look(place.name).ok();
         tree.write("f", "their");
-        let change = Change { place: &place, path: "f", content: b"ours", old, rights: None, expected: None };
+        let change = Change {
+            place: &place,
+            path: "f",
+            content: Bytes::Given(b"ours"),
+            old,
+            rights: None,
+            expected: None,
+        };
         let message = "`f` was changed by somebody else meanwhile; read it again";
         assert_eq!(change.make(&Stop::default()), Err(Failure::environmental(message)));
-        let change =
-            Change { place: &place, path: "f", content: b"ours", old: None, rights: None, expected: None };
+        let change = Change {
+            place: &place,
+            path: "f",
+            content: Bytes::Given(b"ours"),
+            old: None,
+            rights: None,
+            expected: None,
+        };
         assert_eq!(change.make(&Stop::default()), Err(exists("f")));
         assert_eq!((tree.names("."), tree.content("f")), (vec!["f".into()], b"their".to_vec()));
     }

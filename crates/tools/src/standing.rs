@@ -52,16 +52,36 @@ impl Old {
     }
 }
 
+/// How many bytes are read, and how many of those are kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Depth {
+    pub(crate) keep: usize,
+    pub(crate) digest: u64,
+}
+
+impl Depth {
+    /// What one file may be read.
+    pub(crate) const fn keeping(keep: usize) -> Self {
+        Self { keep, digest: DELETED_DIGEST_BYTES }
+    }
+}
+
 /// # Errors
 /// If it is neither a file nor a link, or the disk refuses.
 pub(crate) fn at(place: &Place<'_>, path: &str, keep: usize, stop: &Stop) -> Result<Found, Failure> {
+    within(place, path, Depth::keeping(keep), stop)
+}
+
+/// # Errors
+/// As [`at`].
+pub(crate) fn within(place: &Place<'_>, path: &str, depth: Depth, stop: &Stop) -> Result<Found, Failure> {
     let seen = match place.folder.look(place.name) {
         Ok(seen) => seen,
         Err(Errno::ENOENT) => return Ok(Found::NOTHING),
         Err(errno) => return Err(workspace::refused(path, Denied::Os(errno))),
     };
     match seen.kind {
-        Kind::File => file(place, path, seen, keep, stop),
+        Kind::File => file(place, path, seen, depth, stop),
         Kind::Link => {
             let to = place.folder.read_link(place.name);
             let to = to.map_err(|errno| workspace::unreadable(path, &errno.into()))?;
@@ -76,8 +96,8 @@ pub(crate) fn at(place: &Place<'_>, path: &str, keep: usize, stop: &Stop) -> Res
 }
 
 /// The file that was looked at, or nothing is said about it.
-fn file(place: &Place<'_>, path: &str, seen: Seen, keep: usize, stop: &Stop) -> Result<Found, Failure> {
-    if seen.bytes > DELETED_DIGEST_BYTES {
+fn file(place: &Place<'_>, path: &str, seen: Seen, depth: Depth, stop: &Stop) -> Result<Found, Failure> {
+    if seen.bytes > depth.digest {
         let (mode, changed_at) = (permissions(seen.mode), seen.changed_at());
         let standing = Standing::Large { bytes: seen.bytes, mode, changed_at };
         return Ok(Found { standing, seen: Some(seen), content: None });
@@ -91,7 +111,7 @@ fn file(place: &Place<'_>, path: &str, seen: Seen, keep: usize, stop: &Stop) -> 
         return Err(changed_meanwhile(path));
     }
     let listed = has_list(&file);
-    let mut reader = Heeding { reader: file.take(DELETED_DIGEST_BYTES), stop };
+    let mut reader = Heeding { reader: file.take(depth.digest), stop };
     let (mut digesting, mut buffer, mut bytes) = (Digesting::default(), vec![0; CHUNK], 0);
     let mut content = Some(Vec::new());
     loop {
@@ -100,7 +120,7 @@ fn file(place: &Place<'_>, path: &str, seen: Seen, keep: usize, stop: &Stop) -> 
         let part = buffer.get(..read).unwrap_or_default();
         digesting.update(part);
         bytes += read as u64;
-        content = content.filter(|_| bytes <= keep as u64);
+        content = content.filter(|_| bytes <= depth.keep as u64);
         if let Some(content) = &mut content {
             content.extend_from_slice(part);
         }

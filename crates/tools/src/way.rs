@@ -109,8 +109,14 @@ impl<'a> Way<'a> {
     /// # Errors
     /// If the first thing to be made is called as something that is there, but for case.
     pub(crate) fn check_case(&self) -> Result<(), Failure> {
+        self.check_case_but(None)
+    }
+
+    /// The same, where one name goes that is there now.
+    pub(crate) fn check_case_but(&self, goes: Option<&str>) -> Result<(), Failure> {
         let made = self.missing.first().copied().unwrap_or(self.place.name);
-        leftovers::check_case(&self.place.folder, made, self.path)
+        let goes = goes.map(Path::new).filter(|path| path.parent() == Some(&self.there));
+        leftovers::check_case(&self.place.folder, made, goes.and_then(Path::file_name), self.path)
     }
 
     /// # Errors

@@ -243,6 +243,11 @@ pub(crate) fn tidied(relative: &str) -> PathBuf {
     Path::new(relative).components().filter(|part| *part != Component::CurDir).collect()
 }
 
+/// The same, as it is kept and shown.
+pub(crate) fn shown(relative: &str) -> String {
+    tidied(relative).to_string_lossy().into_owned()
+}
+
 fn split(path: &Path) -> (&Path, Option<&OsStr>) {
     (path.parent().unwrap_or(Path::new("")), path.file_name())
 }

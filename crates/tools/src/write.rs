@@ -1,9 +1,8 @@
 //! `write_file`: a new file, or a whole new content for one that exists.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 
-use broker::Looked;
+use broker::{Looked, Sight};
 use domain::call::Failure;
 use domain::change::{self, Content, Standing};
 use domain::limits::WRITE_BYTES;
@@ -14,6 +13,7 @@ use nix::unistd::{AccessFlags, faccessat};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::bytes::Bytes;
 use crate::confined::{Denied, Kind, Seen};
 use crate::diff::Diff;
 use crate::expected::Expected;
@@ -23,7 +23,7 @@ use crate::staged::{self, Change};
 use crate::standing::{self, Old};
 use crate::stopping::{self, Heeding};
 use crate::way::{self, Making};
-use crate::workspace::{self, Place, Workspace, tidied};
+use crate::workspace::{self, Place, Workspace};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -67,18 +67,14 @@ pub(crate) fn look(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<Lo
     let mode = planned.change(&way.place).mode()?;
     let path = planned.shown.clone();
     let diff = planned.diff(old.as_ref());
-    Ok(Looked {
-        change: change::Change {
-            path,
-            from: standing_of(old.as_ref()),
-            to: Standing::File(standing::of_content(args.content.as_bytes(), mode)),
-            folders: way.folders(),
-            modes: BTreeMap::new(),
-        },
+    let to = Standing::File(standing::of_content(args.content.as_bytes(), mode));
+    let change = change::Change::new(path, standing_of(old.as_ref()), to);
+    let sight = Sight {
+        change: change::Change { folders: way.folders(), ..change },
         modified: old.as_ref().map(|old| old.seen.modified_at()),
         content: old.map(|old| old.content),
-        diff: diff.for_a_person(),
-    })
+    };
+    Ok(Looked { diff: diff.for_a_person(), ..sight.into() })
 }
 
 /// # Errors
@@ -140,9 +136,9 @@ impl<'a> Planned<'a> {
     /// # Errors
     /// If it is not what somebody looked at before.
     fn new(args: &'a Args, old: Option<&Old>, expected: Expected<'a>) -> Result<Self, Failure> {
-        let shown = tidied(&args.path).to_string_lossy().into_owned();
+        let shown = workspace::shown(&args.path);
         expected.check(&args.path, &shown, &standing_of(old))?;
-        let expected = expected.file(&args.path)?;
+        let expected = expected.file(&args.path, &shown)?;
         Ok(Self { args, shown, old: old.map(|old| old.seen), expected })
     }
 
@@ -158,7 +154,7 @@ impl<'a> Planned<'a> {
         Change {
             place,
             path: &self.args.path,
-            content: self.args.content.as_bytes(),
+            content: Bytes::Given(self.args.content.as_bytes()),
             old: self.old,
             rights: None,
             expected: self.expected,

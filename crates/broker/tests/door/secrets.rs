@@ -107,10 +107,8 @@ async fn a_file_that_holds_the_value_is_looked_at_and_not_kept() {
     for (content, secret) in [("plain".to_owned(), false), (format!("key = {HIDDEN}"), true)] {
         let args = json!({ "there": content });
         let looked = World::new().broker.look(&"writes".parse().unwrap(), &args).await.unwrap().unwrap();
-        let Standing::File(from) = &looked.change.from else { panic!("{looked:?}") };
-        assert_eq!(
-            (from.secret, looked.content.is_none(), looked.can_be_undone()),
-            (secret, secret, !secret)
-        );
+        let [sight] = looked.names.as_slice() else { panic!("{looked:?}") };
+        let Standing::File(from) = &sight.change.from else { panic!("{looked:?}") };
+        assert_eq!((from.secret, sight.content.is_none(), looked.can_be_undone()), (secret, secret, !secret));
     }
 }

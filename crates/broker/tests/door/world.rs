@@ -9,7 +9,7 @@ use broker::budget::{Accounts, Limits, Standing};
 use broker::secrets::Secrets;
 use broker::{
     Artifact, Asker, Authorized, Broker, Context, DataLevel, Finished, Handler, Looked, Moment, Pending,
-    Prepared, Registry, Returned, Ruled, ToolSpec, Used, Validation,
+    Prepared, Registry, Returned, Ruled, Sight, ToolSpec, Used, Validation,
 };
 use domain::call::{Call, Chooser, Failure, Outcome};
 use domain::change::{self, Change, Content};
@@ -57,7 +57,7 @@ impl Handler for Tool {
         let Some(content) = args.get("there").and_then(Value::as_str) else { return Ok(None) };
         let from = change::Standing::File(Content::new(Digest::of(content.as_bytes()), 1, 0o644));
         let change = Change::new("f".into(), from, change::Standing::Nothing);
-        Ok(Some(Looked { change, content: Some(content.into()), diff: None, modified: None }))
+        Ok(Some(Sight { change, content: Some(content.into()), modified: None }.into()))
     }
 
     async fn call(&self, call: Authorized<Call>) -> Returned {

@@ -218,7 +218,7 @@ impl App {
         let authority = self.authority_over(toolbox.registry)?;
         let call = &made_from.call;
         let looked = authority.broker(desk).look(&call.tool, &call.args).await.unwrap_or_default();
-        made_from.change = looked.map(|looked| looked.change);
+        made_from.changes = looked.map(|looked| looked.changes());
         made_from.tool = authority.registry.digest(&asked.tool_id);
         made_from.fingerprint(salt).map_err(Problem::internal)
     }

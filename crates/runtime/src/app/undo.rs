@@ -22,7 +22,7 @@ use ledger::records::{AgentTask, Event};
 use llm::{DirectCall, DirectCalls};
 
 use self::outcomes::outcomes;
-use self::plan::{Step, Verdict};
+use self::plan::{Beside, Step, Verdict};
 use self::recorded::recorded;
 use super::run::{DIRECT, check_workspace};
 use super::{App, Patience, Request};
@@ -151,7 +151,7 @@ impl App {
         let workspace = self.workspace(folder)?;
         let mut steps: Vec<Step> = Vec::new();
         for folded in plan::fold(recorded) {
-            let (step, touched) = match self.verdict(desk, &workspace, &folded, &steps).await? {
+            let (mut step, touched) = match self.verdict(desk, &workspace, &folded, &steps).await? {
                 Verdict::PutBack { step, touched } => (*step, touched),
                 Verdict::Nothing => {
                     undone.unchanged.push(folded.path);
@@ -166,9 +166,18 @@ impl App {
                 undone.left.push(Left::file(step.path, Obstacle::TooMany));
                 continue;
             }
+            if let Some(from) = folded.needs(&step) {
+                if undone.left.iter().any(|left| left.path.as_deref() == Some(from)) {
+                    undone.left.push(Left::file(step.path, Obstacle::NotBack(from.to_owned())));
+                    continue;
+                }
+                let back = steps.iter().find(|before| before.path == from);
+                step.with = back.map(|back| Beside { path: from.to_owned(), is: back.to.clone() });
+            }
             let mut told = put_back(&step, touched);
-            // What stands in the way of another step now cannot be looked at before that is done.
-            if how == Undo::DryRun && !steps.iter().any(|before| before.clears(&step.path)) {
+            // What waits for another step, or is behind what stands in its way, cannot be looked at before that is done.
+            let waits = step.with.is_some() || steps.iter().any(|before| before.clears(&step.path));
+            if how == Undo::DryRun && !waits {
                 match rehearse(&authority, desk, &step).await? {
                     Ok(narrower) => told.notes.extend(narrower.then_some(Note::Narrower)),
                     Err(why) => {
@@ -256,8 +265,8 @@ async fn rehearse(authority: &Authority, desk: &Desk, step: &Step) -> Result<Res
     let args = serde_json::to_value(step).map_err(Problem::internal)?;
     let looked = authority.broker(desk).look(&tool, &args).await;
     Ok(looked.map_err(|failure| failure.message).map(|looked| {
-        let to = looked.map(|looked| looked.change.to);
-        to.is_some_and(|to| !to.is_as(&step.to))
+        let changes = looked.map(|looked| looked.changes());
+        changes.is_some_and(|changes| changes.iter().any(|change| !change.to.is_as(&step.to)))
     }))
 }
 

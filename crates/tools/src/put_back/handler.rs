@@ -34,7 +34,7 @@ pub fn put_back(workspace: &Arc<Workspace>, kept: Arc<dyn Kept>) -> (ToolSpec, A
     let authors = [("path", Author::Caller), ("bytes", Author::System), ("digest", Author::System)];
     let spec = ToolSpec {
         input_schema: schema(),
-        sinks: ["path", "from", "to", "folders", "modes"].map(str::to_owned).into(),
+        sinks: ["path", "from", "to", "folders", "modes", "with", "moved_from"].map(str::to_owned).into(),
         authorship: authors.map(|(field, author)| (field.to_owned(), author)).into(),
         ..ToolSpec::shipped(id, description, Tier::WriteDestructive)
     };
@@ -82,6 +82,17 @@ fn schema() -> Value {
                 "additionalProperties": mode,
                 "description": "The permission bits of folders on the way that are made again.",
             },
+            "with": {
+                "description": "What has to be back by then.",
+                "type": ["object", "null"],
+                "properties": { "path": { "type": "string" }, "is": standing("What stands there.") },
+                "required": ["path", "is"],
+                "additionalProperties": false,
+            },
+            "moved_from": {
+                "description": "The name that its bytes were moved to, and that they leave.",
+                "type": ["string", "null"],
+            },
         },
         "required": ["path", "from", "to"],
         "additionalProperties": false,
@@ -126,11 +137,11 @@ impl PutBack {
         }
         let args: Args = call.args()?;
         let (workspace, stop) = (Arc::clone(&self.workspace), call.stop().clone());
-        let Some(change) = call.change().cloned() else {
+        let Some(changes) = call.changes().cloned() else {
             return Err(self.look_at(args, stop).await.err().unwrap_or_else(expected::unlooked));
         };
         let content = self.content(&args).await?;
-        blocking(move || run(&workspace, &args, content.as_deref(), Expected::new(Some(&change)), &stop))
+        blocking(move || run(&workspace, &args, content.as_deref(), Expected::new(Some(&changes)), &stop))
             .await
     }
 
@@ -186,6 +197,12 @@ mod tests {
             (json!({ "path": "f", "from": file, "to": "nothing", "folders": ["a"] }), true),
             (json!({ "path": "f", "from": { "link": { "to": "x" } }, "to": "nothing" }), true),
             (json!({ "path": "a/f", "from": "nothing", "to": file, "modes": { "a": 0o750 } }), true),
+            (
+                json!({ "path": "f", "from": file, "to": "nothing", "with": { "path": "a", "is": file } }),
+                true,
+            ),
+            (json!({ "path": "f", "from": "nothing", "to": file, "moved_from": "a" }), true),
+            (json!({ "path": "f", "from": file, "to": "nothing", "with": { "path": "a" } }), false),
             (json!({ "path": "f", "from": "nothing" }), false),
             (json!({ "path": "f", "from": "something", "to": "nothing" }), false),
             (json!({ "path": "f", "from": { "file": { "digest": digest } }, "to": "nothing" }), false),

@@ -5,11 +5,11 @@ use crate::expected::Expected;
 use crate::staged::changed_meanwhile;
 use crate::testing::{CHANGED, Tree, time};
 use crate::{delete, edit, write};
-use broker::Looked;
+use broker::{Difference, Looked, Sight};
 use domain::call::Failure;
-use domain::change::{Change, Content, Standing};
+use domain::change::{Change, Changes, Content, Standing};
 use domain::limits::{DELETED_DIGEST_BYTES, UNDO_BYTES};
-use domain::{Digest, Stop};
+use domain::{Digest, Stop, Time};
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -23,17 +23,19 @@ enum Tool {
 }
 
 impl Tool {
-    fn look(self, tree: &Tree, path: &str) -> Result<Looked, Failure> {
+    fn look(self, tree: &Tree, path: &str) -> Result<One, Failure> {
         let (workspace, stop) = (tree.workspace(), &Stop::default());
-        match self {
+        let looked = match self {
             Self::Write(content) => write::look(workspace, &write_args(path, content), stop),
             Self::Edit(old, new) => edit::look(workspace, &edit_args(path, old, new), stop),
             Self::Delete => delete::look(workspace, &delete::Args { path: path.into() }, stop),
-        }
+        };
+        looked.map(one)
     }
 
     fn run(self, tree: &Tree, path: &str, looked: &Change) -> Result<(), Failure> {
-        let (workspace, stop, expected) = (tree.workspace(), &Stop::default(), Expected::new(Some(looked)));
+        let changes = Changes::from(looked.clone());
+        let (workspace, stop, expected) = (tree.workspace(), &Stop::default(), Expected::new(Some(&changes)));
         match self {
             Self::Write(content) => {
                 write::run(workspace, &write_args(path, content), expected, stop).map(drop)
@@ -48,7 +50,7 @@ impl Tool {
     }
 
     /// Looks, does it, and says what was looked at.
-    fn done(self, tree: &Tree, path: &str) -> Looked {
+    fn done(self, tree: &Tree, path: &str) -> One {
         let looked = self.look(tree, path).unwrap();
         self.run(tree, path, &looked.change).unwrap();
         looked
@@ -65,21 +67,44 @@ fn edit_args(path: &str, old: &str, new: &str) -> edit::Args {
     edit::Args { path: path.into(), old: old.into(), new: new.into(), all: false }
 }
 
+/// What these tools look at is one name.
+#[derive(Debug)]
+struct One {
+    change: Change,
+    content: Option<Vec<u8>>,
+    modified: Option<Time>,
+    diff: Option<Difference>,
+}
+
+impl One {
+    fn can_be_undone(&self) -> bool {
+        let (change, content, modified) = (self.change.clone(), self.content.clone(), self.modified);
+        Sight { change, content, modified }.can_be_undone()
+    }
+}
+
+fn one(looked: Looked) -> One {
+    let Ok([Sight { change, content, modified }]) = <[Sight; 1]>::try_from(looked.names) else {
+        panic!("it is one name")
+    };
+    One { change, content, modified, diff: looked.diff }
+}
+
 /// What takes back what was looked at.
-fn undoing(looked: &Looked) -> Args {
-    let Change { path, from, to, folders, modes } = looked.change.clone();
-    Args { path, from: to, to: from, folders, modes }
+fn undoing(looked: &One) -> Args {
+    let Change { path, from, to, folders, modes, .. } = looked.change.clone();
+    Args { path, from: to, to: from, folders, modes, with: None, moved_from: None }
 }
 
 fn put(tree: &Tree, args: &Args, content: Option<&[u8]>) -> Result<Done, Failure> {
     let looked = look(tree.workspace(), args, content, &Stop::default());
-    let expected = looked.as_ref().ok().map(|looked| &looked.change);
-    let done = run(tree.workspace(), args, content, Expected::new(expected), &Stop::default());
+    let expected = looked.as_ref().ok().map(Looked::changes);
+    let done = run(tree.workspace(), args, content, Expected::new(expected.as_ref()), &Stop::default());
     assert_eq!(looked.err(), done.clone().err(), "looking fails where the call does");
     done
 }
 
-fn undo(tree: &Tree, looked: &Looked) -> Result<Done, Failure> {
+fn undo(tree: &Tree, looked: &One) -> Result<Done, Failure> {
     put(tree, &undoing(looked), looked.content.as_deref())
 }
 
@@ -140,7 +165,7 @@ fn looking_says_what_would_change_and_changes_nothing() {
         let path = if there { "a/f.txt" } else { path }.to_owned();
         let modes = matches!(tool, Tool::Delete).then(|| ("a".to_owned(), mode(&tree, "a")));
         let modes = modes.into_iter().collect();
-        assert_eq!(looked.change, Change { path, from, to, folders, modes }, "{tool:?}");
+        assert_eq!(looked.change, Change { path, from, to, folders, modes, moved_from: None }, "{tool:?}");
         assert_eq!(looked.content, there.then(|| b"one\nold\n".to_vec()), "{tool:?}");
         assert_eq!(looked.modified, there.then(|| time(CHANGED)), "{tool:?}");
         let shown = there && !matches!(tool, Tool::Delete);
@@ -170,7 +195,7 @@ fn what_is_going_to_fail_is_not_looked_at() {
 #[test]
 fn a_leftover_of_a_killed_write_is_not_removed_by_looking() {
     let tree = Tree::new(&[("f", "old")]);
-    let leftover = crate::leftovers::name("f".as_ref(), b"x", 0);
+    let leftover = crate::leftovers::name("f".as_ref(), Digest::of(b"x"), 0);
     tree.write(&leftover, "half");
     Tool::Write("new").look(&tree, "f").unwrap();
     assert!(tree.names(".").contains(&leftover.to_string_lossy().into_owned()));
@@ -281,7 +306,7 @@ fn putting_back_can_itself_be_taken_back() {
         let after = tree.workspace().standing(path);
         let args = undoing(&looked);
         let content = looked.content.as_deref();
-        let undone = look(tree.workspace(), &args, content, &Stop::default()).unwrap();
+        let undone = one(look(tree.workspace(), &args, content, &Stop::default()).unwrap());
         put(&tree, &args, content).unwrap();
         assert_eq!(tree.workspace().standing(path), before);
         undo(&tree, &undone).unwrap();
@@ -417,6 +442,8 @@ fn what_is_no_way_back_is_refused() {
         to: Standing::Nothing,
         folders: folders.iter().map(ToString::to_string).collect(),
         modes: BTreeMap::new(),
+        with: None,
+        moved_from: None,
     };
     let table = [
         (args("a/f", &there, &["empty"]), "`empty` is not on the way to `a/f`"),
@@ -450,7 +477,7 @@ fn after_a_stop_nothing_is_put_back() {
 }
 
 /// A file whose owner cannot be given back, whoever asks: no such number can be set.
-fn of_nobody(looked: &Looked) -> Args {
+fn of_nobody(looked: &One) -> Args {
     let mut args = undoing(looked);
     if let Standing::File(file) = &mut args.to {
         file.owner = Some((u32::MAX, u32::MAX));
@@ -466,7 +493,7 @@ fn what_cannot_be_given_back_to_its_owner_gives_nobody_else_more() {
         set_mode(&tree, "f", had);
         let looked = Tool::Delete.done(&tree, "f");
         let args = of_nobody(&looked);
-        let undone = look(tree.workspace(), &args, Some(b"old"), &Stop::default()).unwrap();
+        let undone = one(look(tree.workspace(), &args, Some(b"old"), &Stop::default()).unwrap());
         let done = put(&tree, &args, Some(b"old")).unwrap();
         assert_eq!((done.narrower, mode(&tree, "f")), (true, has), "{had:o}");
         // What is on record is what stands there, so that this can be taken back too.
@@ -558,8 +585,8 @@ fn what_stood_beside_a_name_that_differs_in_case_comes_back_beside_it() {
 fn what_lies_around_is_taken_away_and_nothing_else_is_touched() {
     let tree = Tree::new(&[("f", "old"), ("a/b/x", ""), ("theirs/x", "")]);
     fs::remove_file(tree.path("a/b/x")).unwrap();
-    tree.write(crate::leftovers::name("f".as_ref(), b"half", 0), "half");
-    symlink("target", tree.path(crate::leftovers::name("f".as_ref(), b"target", 0))).unwrap();
+    tree.write(crate::leftovers::name("f".as_ref(), Digest::of(b"half"), 0), "half");
+    symlink("target", tree.path(crate::leftovers::name("f".as_ref(), Digest::of(b"target"), 0))).unwrap();
     let folders = ["a".to_owned(), "a/b".into()];
     let table =
         [("f", vec![], true), ("a/b/g", folders.to_vec(), true), ("theirs/g", vec!["theirs".into()], false)];
@@ -572,6 +599,8 @@ fn what_lies_around_is_taken_away_and_nothing_else_is_touched() {
             to: now,
             folders: folders.clone(),
             modes: BTreeMap::new(),
+            with: None,
+            moved_from: None,
         };
         put(&tree, &args, None).unwrap();
         assert!(!tree.workspace().is_untidy(path, &folders), "{path}");
@@ -584,7 +613,10 @@ fn what_lies_around_is_taken_away_and_nothing_else_is_touched() {
 fn what_a_killed_write_left_keeps_no_folder() {
     let tree = Tree::new(&[("keep", "")]);
     let looked = Tool::Write("x").done(&tree, "a/f");
-    tree.write(std::path::Path::new("a").join(crate::leftovers::name("f".as_ref(), b"half", 0)), "half");
+    tree.write(
+        std::path::Path::new("a").join(crate::leftovers::name("f".as_ref(), Digest::of(b"half"), 0)),
+        "half",
+    );
     undo(&tree, &looked).unwrap();
     assert_eq!(tree.names("."), ["keep"]);
 }

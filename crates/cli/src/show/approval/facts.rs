@@ -1,5 +1,7 @@
 //! What is known about a question, in words.
 
+use std::collections::BTreeSet;
+
 use broker::grant::Terms;
 use broker::question::{Question, Sink, Typed};
 use domain::Time;
@@ -9,8 +11,8 @@ use jiff::tz::TimeZone;
 use runtime::app::{ApprovalView, Coverage};
 use serde_json::Value;
 
-use super::Look;
-use crate::show::inline;
+use super::{Look, listed};
+use crate::show::{inline, plural};
 
 /// Where it stands: `open until 14:48`, `approved by owner, terminal, 14:20:51`, `expired`.
 pub(crate) fn outcome(view: &ApprovalView, look: &Look<'_>) -> String {
@@ -93,9 +95,14 @@ pub(super) fn of_change(change: &Change, modified: Option<Time>, zone: &TimeZone
             format!("replaced: a link to {to}{dated}; becomes a link to {new}")
         }
     };
-    let folders =
-        (!change.folders.is_empty()).then(|| format!("makes the folders {}", change.folders.join(", ")));
-    std::iter::once(what).chain(folders).collect()
+    std::iter::once(what).chain(folders(std::iter::once(change))).collect()
+}
+
+/// Which folders are made for these, each once.
+pub(super) fn folders<'a>(changes: impl Iterator<Item = &'a Change>) -> Option<String> {
+    let made: BTreeSet<&str> = changes.flat_map(|change| &change.folders).map(String::as_str).collect();
+    let made: Vec<&str> = made.into_iter().collect();
+    (!made.is_empty()).then(|| format!("makes the folders {}", made.join(", ")))
 }
 
 /// What has to be typed where a plain yes is not enough.
@@ -112,8 +119,24 @@ pub(crate) fn to_type(question: &Question, typed: &Typed) -> String {
     }
 }
 
+/// `delete 3 files`, of a call that is about several: what they are stands below it.
+pub(super) fn counted(question: &Question) -> Option<String> {
+    const VERBS: [(&str, &str, &str); 3] = [
+        ("delete_files", "paths", "delete"),
+        ("copy_files", "copies", "copy"),
+        ("move_files", "moves", "move"),
+    ];
+    let tool = question.tool().as_str();
+    let (_, list, verb) = VERBS.iter().find(|(known, ..)| *known == tool)?;
+    let entries = listed::entries(question.args().get(list)?)?;
+    Some(format!("{verb} {}", plural(entries.len() as u64, "file", "files")))
+}
+
 /// What would happen, in one line: the tool and what decides. A switch is said in words, not as its value.
 pub(super) fn summary(question: &Question) -> String {
+    if let Some(counted) = counted(question) {
+        return counted;
+    }
     let tool = question.tool().as_str();
     let value = |sink: &Sink| match (question.args().get(&sink.name), sink.name.as_str()) {
         (Some(Value::Bool(false)), _) => None,

@@ -5,13 +5,16 @@
 
 mod body;
 mod facts;
+mod listed;
+#[cfg(test)]
+mod listed_tests;
 #[cfg(test)]
 pub(crate) mod sample;
 #[cfg(test)]
 mod tests;
 
 use broker::decide::Answer;
-use broker::question::{NamedBy, Question, Sink};
+use broker::question::{Name, NamedBy, Question, Sink, Undo};
 use domain::Time;
 use domain::approval::Status;
 use domain::call::Chooser;
@@ -65,7 +68,12 @@ pub(crate) fn block(view: &ApprovalView, look: &Look<'_>) -> Vec<String> {
     for (i, word) in question.asked.iter().filter(|word| word.answer == Answer::Review).enumerate() {
         page.label(if i == 0 { "why asked" } else { "" }, &inline(&word.reason));
     }
-    let undo = if question.undo { format!("yes, regent undo {}", view.task_short) } else { "no".into() };
+    let command = format!("regent undo {}", view.task_short);
+    let undo = match question.undo() {
+        Undo::All => format!("yes, {command}"),
+        Undo::Some(some, all) => format!("for {some} of {all}, {command}"),
+        Undo::Nothing => "no".into(),
+    };
     page.lines.push(format!("  undo: {undo}"));
     let typed_by_owner = question.sinks.iter().any(|sink| sink.named_by == NamedBy::Owner)
         || matches!(question.call.chosen_by, Chooser::Owner { .. });
@@ -84,11 +92,10 @@ pub(crate) fn instead(question: &Question, args: &Value, look: &Look<'_>) -> Vec
         let same = before.and_then(|before| before.get(name)) == Some(value);
         match decides(name) {
             Some(sink) => {
-                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 let named_by = if same { sink.named_by } else { NamedBy::Owner };
-                let sink = Sink { name: name.clone(), value, named_by };
-                page.sink(&sink);
-                page.oddities(question, &sink);
+                let sink = Sink { name: name.clone(), value: text, named_by };
+                page.decides(question, &sink, Some(value));
             }
             None if !same => page.lines.extend(body::argument(name, value, look)),
             None => {}
@@ -108,8 +115,7 @@ pub(crate) fn values(view: &ApprovalView, look: &Look<'_>) -> Vec<String> {
     for (question, sink) in
         view.question.iter().flat_map(|question| question.sinks.iter().map(move |sink| (question, sink)))
     {
-        page.sink(sink);
-        page.oddities(question, sink);
+        page.decides(question, sink, question.args().get(&sink.name));
     }
     page.lines
 }
@@ -179,7 +185,9 @@ fn whole_title(question: &Question, room: usize) -> Option<String> {
 
 /// Whether the title alone shows all that decides.
 pub(crate) fn title_says_all(view: &ApprovalView, room: usize) -> bool {
-    view.question.as_ref().is_some_and(|question| whole_title(question, room).is_some())
+    let all =
+        |question: &Question| facts::counted(question).is_none() && whole_title(question, room).is_some();
+    view.question.as_ref().is_some_and(all)
 }
 
 struct Page<'a> {
@@ -216,12 +224,27 @@ impl Page<'_> {
 
     fn sinks(&mut self, question: &Question) {
         for (i, sink) in question.sinks.iter().enumerate() {
-            self.sink(sink);
-            self.oddities(question, sink);
+            self.decides(question, sink, question.args().get(&sink.name));
             if question.sinks.get(i + 1).is_none_or(|next| next.named_by != sink.named_by) {
                 self.named_by(sink.named_by);
             }
         }
+    }
+
+    /// One value that decides: complete, and what looks odd about it. Where it names several files, each has its row.
+    fn decides(&mut self, question: &Question, sink: &Sink, value: Option<&Value>) {
+        let Some(entries) = value.and_then(listed::entries) else {
+            self.sink(sink);
+            self.oddities(question, sink);
+            return;
+        };
+        let known = named_by_the_owner(question, sink);
+        let oddities = |value: &str| {
+            let mut page = Page { look: self.look, lines: Vec::new() };
+            odd(value, &known).iter().for_each(|line| page.attention("looks odd", &inline(line)));
+            page.lines
+        };
+        self.lines.extend(listed::rows(&sink.name, &entries, question, self.look, oddities));
     }
 
     fn oddities(&mut self, question: &Question, sink: &Sink) {
@@ -262,12 +285,25 @@ impl Page<'_> {
     }
 
     fn changes(&mut self, question: &Question) {
-        let Some(change) = &question.change else { return };
+        let values = question.sinks.iter().filter_map(|sink| question.args().get(&sink.name));
+        let listed: Vec<&str> =
+            values.filter_map(listed::entries).flat_map(|all| listed::shown(question, &all)).collect();
+        let (listed, alone): (Vec<&Name>, Vec<&Name>) =
+            question.names.iter().partition(|name| listed.contains(&name.change.path.as_str()));
+        for name in alone {
+            self.change(question, name);
+        }
+        if let Some(folders) = facts::folders(listed.iter().map(|name| &name.change)) {
+            self.label("folders", &inline(&folders));
+        }
+    }
+
+    fn change(&mut self, question: &Question, Name { change, modified, .. }: &Name) {
         let is_named = question.sinks.iter().any(|sink| sink.value == change.path);
         if !is_named {
             self.label("file", &inline(&change.path));
         }
-        for fact in facts::of_change(change, question.modified, self.look.zone) {
+        for fact in facts::of_change(change, *modified, self.look.zone) {
             self.label(if is_named { "file" } else { "" }, &inline(&fact));
         }
     }
@@ -281,8 +317,8 @@ impl Page<'_> {
             }
         }
         // Of a new file the diff says nothing that its text does not.
-        let is_new =
-            question.change.as_ref().is_some_and(|change| change.from == domain::change::Standing::Nothing);
+        let nothing = |name: &Name| name.change.from == domain::change::Standing::Nothing;
+        let is_new = !question.names.is_empty() && question.names.iter().all(nothing);
         if let Some(diff) = question.diff.as_deref().filter(|_| !is_new) {
             let lines = body::diff(question, diff, self.look);
             self.lines.extend(lines);

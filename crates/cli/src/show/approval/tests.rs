@@ -1,6 +1,6 @@
 //! The block as text, at 80 columns and at 40, and what hostile values make of it.
 
-use broker::question::Typed;
+use broker::question::{Name, Typed};
 use domain::Digest;
 use domain::change::{Change, Content, Standing};
 use runtime::app::Coverage;
@@ -10,30 +10,33 @@ use super::sample::{offer, question, sink, time, view};
 use super::{ApprovalView, Fold, Look, NamedBy, Status, Theme, block, offered};
 use crate::show::inline;
 
-const BARE: Theme = Theme { color: false, symbols: false, words: false };
+pub(super) const BARE: Theme = Theme { color: false, symbols: false, words: false };
 const RICH: Theme = Theme { color: true, symbols: true, words: false };
 
-fn shown(view: &ApprovalView, width: usize, theme: Theme, fold: Fold) -> Vec<String> {
+pub(super) fn shown(view: &ApprovalView, width: usize, theme: Theme, fold: Fold) -> Vec<String> {
     let zone = jiff::tz::TimeZone::UTC;
     let look = Look { now: time("2026-11-15T14:20:00Z"), zone: &zone, theme, width, fold };
     [block(view, &look), offered(view, &look)].concat()
 }
 
-fn folded(view: &ApprovalView, width: usize) -> String {
+pub(super) fn folded(view: &ApprovalView, width: usize) -> String {
     shown(view, width, BARE, Fold::Folded("v shows all")).join("\n")
 }
 
-fn file(bytes: u64) -> Standing {
+pub(super) fn file(bytes: u64) -> Standing {
     Standing::File(Content::new(Digest::of(b"bytes"), bytes, 0o644))
+}
+
+pub(super) fn gone(path: &str, bytes: u64, modified: &str) -> Name {
+    let change = Change::new(path.into(), file(bytes), Standing::Nothing);
+    Name { change, modified: Some(time(modified)), undo: true }
 }
 
 fn delete() -> ApprovalView {
     let path = "invoices/Aurora-2026-08 (1).pdf";
     let mut question =
         question("delete_file", json!({ "path": path }), vec![sink("path", path, NamedBy::Request)]);
-    question.change = Some(Change::new(path.into(), file(213_412), Standing::Nothing));
-    question.modified = Some(time("2026-09-02T09:00:00Z"));
-    question.undo = true;
+    question.names = vec![gone(path, 213_412, "2026-09-02T09:00:00Z")];
     question.wanted = "Byte for byte the same as the originals, which stay.".into();
     view(question)
 }
@@ -57,13 +60,11 @@ fn write() -> ApprovalView {
     let content: String = (1..=252).map(|n| format!("line {n}\n")).collect();
     let args = json!({ "path": "reports/q3/a.md", "content": content, "replace": true });
     let mut question = question("write_file", args, vec![sink("path", "reports/q3/a.md", NamedBy::Rule)]);
-    question.change = Some(Change {
-        path: "reports/q3/a.md".into(),
-        from: file(812),
-        to: file(2_160_000),
+    let change = Change {
         folders: vec!["reports".into(), "reports/q3".into()],
-        modes: std::collections::BTreeMap::new(),
-    });
+        ..Change::new("reports/q3/a.md".into(), file(812), file(2_160_000))
+    };
+    question.names = vec![Name { change, modified: None, undo: false }];
     question.diff = Some("-old\n+new".into());
     question.offer = Some(offer());
     let mut view = view(question);
@@ -195,7 +196,7 @@ fn a_closed_question_says_who_closed_it_and_offers_nothing() {
     assert!(folded(&closed, 80).contains("(erased)"));
 }
 
-const HOSTILE: [&str; 12] = [
+pub(super) const HOSTILE: [&str; 12] = [
     "a\n  named by     your own words",
     "a\r\x1b[2K  named by     your own words",
     "\x1b[2J\x1b[H? a-zzzz  read_file notes.txt",
@@ -211,7 +212,7 @@ const HOSTILE: [&str; 12] = [
 ];
 
 /// What a terminal would act on, or nobody could see.
-fn acts(line: &str) -> bool {
+pub(super) fn acts(line: &str) -> bool {
     line.chars().any(domain::is_unseen)
 }
 

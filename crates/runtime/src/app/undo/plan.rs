@@ -25,6 +25,10 @@ pub(super) struct Folded {
     /// Those that were made for it, and those that were made for others and hold it too.
     pub(super) folders: Vec<String>,
     modes: BTreeMap<String, u32>,
+    /// The name that its bytes were moved from: it does not go before that is back.
+    moved_from: Option<String>,
+    /// The name that they were moved to.
+    moved_to: Option<String>,
 }
 
 /// One way in which the calls can have gone.
@@ -48,6 +52,19 @@ pub(super) struct Step {
     pub(super) folders: Vec<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) modes: BTreeMap<String, u32>,
+    /// What has to be back by then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) with: Option<Beside>,
+    /// So that an undo of this undo knows, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) moved_from: Option<String>,
+}
+
+/// Another name, and what stands there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Beside {
+    pub(super) path: String,
+    pub(super) is: Standing,
 }
 
 /// What is to be done about one name.
@@ -73,6 +90,36 @@ pub(super) fn fold(changes: impl IntoIterator<Item = Recorded>) -> Vec<Folded> {
     }
     all.reverse();
     share_folders(&mut all);
+    join_moves(all)
+}
+
+/// What was moved is back before it leaves where it is. Where it was moved on, it is the first name that counts: the ones
+/// between were not there before.
+fn join_moves(mut all: Vec<Folded>) -> Vec<Folded> {
+    let made: BTreeMap<String, String> = all
+        .iter()
+        .filter(|folded| folded.was_nothing())
+        .filter_map(|folded| Some((folded.path.clone(), folded.moved_from.clone()?)))
+        .collect();
+    for folded in &mut all {
+        for _ in 0..made.len() {
+            let Some(before) = folded.moved_from.as_ref().and_then(|from| made.get(from)) else { break };
+            folded.moved_from = Some(before.clone());
+        }
+    }
+    let moved: Vec<(String, String)> =
+        all.iter().filter_map(|folded| Some((folded.moved_from.clone()?, folded.path.clone()))).collect();
+    for (from, to) in moved {
+        let at = |path: &str| all.iter().position(|folded| folded.path == path);
+        let (Some(back), Some(leaves)) = (at(&from), at(&to)) else { continue };
+        if let Some(folded) = all.get_mut(back) {
+            folded.moved_to = Some(to);
+        }
+        if leaves < back {
+            let folded = all.remove(leaves);
+            all.insert(back, folded);
+        }
+    }
     all
 }
 
@@ -89,11 +136,18 @@ impl Folded {
     /// Before its first call.
     fn new(Recorded { change, .. }: &Recorded) -> Self {
         let start = End { from: change.from.clone(), now: change.from.clone(), touched: false };
-        Self { path: change.path.clone(), ends: vec![start], folders: Vec::new(), modes: BTreeMap::new() }
+        let (path, ends) = (change.path.clone(), vec![start]);
+        let (folders, modes) = (Vec::new(), BTreeMap::new());
+        Self { path, ends, folders, modes, moved_from: None, moved_to: None }
+    }
+
+    /// Whether nothing was there before the first call.
+    fn was_nothing(&self) -> bool {
+        self.ends.iter().all(|end| end.from == Standing::Nothing)
     }
 
     fn then(&mut self, Recorded { change, certain }: Recorded) {
-        let Change { from, to, folders, modes, .. } = change;
+        let Change { path: _, from, to, folders, modes, moved_from } = change;
         let after = self.ends.iter().filter(|end| end.now.is_as(&from));
         let mut after: Vec<End> = after.map(|end| End { now: to.clone(), ..end.clone() }).collect();
         if after.is_empty() {
@@ -113,6 +167,7 @@ impl Folded {
             self.folders.extend(folders);
         }
         self.modes.extend(modes);
+        self.moved_from = moved_from.or(self.moved_from.take());
     }
 
     /// What takes it back from what stands there now.
@@ -134,7 +189,13 @@ impl Folded {
 
     pub(super) fn step(&self, from: Standing, to: Standing) -> Box<Step> {
         let (path, folders, modes) = (self.path.clone(), self.folders.clone(), self.modes.clone());
-        Box::new(Step { path, from, to, folders, modes })
+        let moved_from = self.moved_to.clone().filter(|_| to != Standing::Nothing);
+        Box::new(Step { path, from, to, folders, modes, with: None, moved_from })
+    }
+
+    /// What has to be back before a step takes its bytes away, where they were moved here.
+    pub(super) fn needs(&self, step: &Step) -> Option<&str> {
+        self.moved_from.as_deref().filter(|_| step.to == Standing::Nothing && step.from != Standing::Nothing)
     }
 }
 
@@ -221,7 +282,15 @@ mod tests {
             let verdict = folded(calls).against(standing(now));
             let expected = expected.map_or(Verdict::Leave(Obstacle::ChangedSince), |to| {
                 let (from, to) = (standing(now), standing(&to));
-                let step = Step { path: "f".into(), from, to, folders: Vec::new(), modes: BTreeMap::new() };
+                let step = Step {
+                    path: "f".into(),
+                    from,
+                    to,
+                    folders: Vec::new(),
+                    modes: BTreeMap::new(),
+                    with: None,
+                    moved_from: None,
+                };
                 let touched = step.to == standing("X");
                 Verdict::PutBack { step: Box::new(step), touched }
             });
@@ -295,5 +364,35 @@ mod tests {
         let expected =
             [("a/b/f", vec!["a", "a/b"]), ("a", vec![]), ("ab", vec![]), ("a/h", vec!["a"]), ("g", vec![])];
         assert_eq!(seen, expected, "what was changed last comes first");
+    }
+
+    #[test]
+    fn what_was_moved_is_back_before_it_leaves() {
+        let moved = |from: &str, to: &str| {
+            let made = Change::new(to.into(), Standing::Nothing, file("A"));
+            let made = Change { moved_from: Some(from.into()), ..made };
+            [made, Change::new(from.into(), file("A"), Standing::Nothing)]
+        };
+        let edited = |path: &str| [Change::new(path.into(), file("A"), file("B"))];
+        let table = [
+            (vec![moved("a", "b").to_vec()], vec![("a", None), ("b", Some("a"))]),
+            (vec![moved("a", "b").to_vec(), edited("b").to_vec()], vec![("a", None), ("b", Some("a"))]),
+            // from one to the next: what was first there is what has to be back
+            (
+                vec![moved("a", "b").to_vec(), moved("b", "c").to_vec()],
+                vec![("b", Some("a")), ("a", None), ("c", Some("a"))],
+            ),
+        ];
+        for (calls, expected) in table {
+            let changes = calls.into_iter().flatten();
+            let all = fold(changes.map(|change| Recorded { change, certain: true }));
+            let seen: Vec<_> = all.iter().map(|one| (one.path.as_str(), one.moved_from.as_deref())).collect();
+            let order = |path: &str| seen.iter().position(|(name, _)| *name == path);
+            assert!(order("a") < order("b").max(order("c")), "{seen:?}");
+            let (mut seen, mut expected) = (seen.clone(), expected);
+            seen.sort();
+            expected.sort();
+            assert_eq!(seen, expected);
+        }
     }
 }

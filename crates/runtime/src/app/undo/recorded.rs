@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use broker::{Reach, Registry};
 use domain::Tier;
-use domain::change::Change;
+use domain::change::Changes;
 use domain::id::{CallId, TaskId};
 use engine::task::{Input, Ruling};
 use ledger::records::{CallStatus, ToolCall};
@@ -41,8 +41,8 @@ pub(super) async fn recorded(
             Some(change) => {
                 let damaged =
                     |error: serde_json::Error| Problem::new(Code::DATABASE_DAMAGED, error.to_string());
-                let change: Change = serde_json::from_slice(&change).map_err(damaged)?;
-                recorded.push(Recorded { change, certain });
+                let changes: Changes = serde_json::from_slice(&change).map_err(damaged)?;
+                recorded.extend(changes.into_iter().map(|change| Recorded { change, certain }));
             }
             None => undone.left.push(left(Obstacle::Erased)),
         }

@@ -94,13 +94,19 @@ pub enum Obstacle {
     /// What it was holds the value of a secret.
     Secret,
     TooMany,
+    /// It was moved from this name, which could not be put back.
+    NotBack(String),
     /// The call that was to put it back, or the disk, said no.
     Refused(String),
 }
 
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::NotBack(from) = self {
+            return write!(f, "it was moved from `{from}`, which could not be put back");
+        }
         f.write_str(match self {
+            Self::NotBack(from) => from,
             Self::ChangedSince => "it was changed since",
             Self::TooLarge => "what it was is too large to be kept",
             Self::Erased => "what it was is erased",
