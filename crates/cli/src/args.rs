@@ -267,6 +267,12 @@ pub(crate) enum Command {
         after_help = "Example:\n  regent completions bash > ~/.local/share/bash-completion/completions/regent"
     )]
     Completions { shell: clap_complete::Shell },
+    /// Help for a command; `help reflex` shows what can be said to `run` without a model
+    #[command(after_help = "Example:\n  regent help reflex\n  regent help approvals list")]
+    Help {
+        /// The words of a command, or `reflex`
+        topic: Vec<String>,
+    },
 }
 
 impl Command {
@@ -284,6 +290,7 @@ impl Command {
             Self::Explain { what } => runtime::Code::parse(what).is_some(),
             Self::Acl(Acl::Validate { files }) => !files.is_empty(),
             Self::Completions { .. }
+            | Self::Help { .. }
             | Self::Authorize
             | Self::Ggs(_)
             | Self::Acl(Acl::Test { events: false, .. })
@@ -303,6 +310,7 @@ impl Command {
             | Self::Paths
             | Self::Doctor
             | Self::Completions { .. }
+            | Self::Help { .. }
             | Self::Authorize
             | Self::Ggs(_)
             | Self::Acl(Acl::Validate { .. })

@@ -27,7 +27,7 @@ fn setting(name: &str) -> Option<String> {
     pairs.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
 }
 
-pub(crate) fn hooks() -> Hooks {
+pub(crate) fn hooks(zone: &jiff::tz::TimeZone) -> Hooks {
     if let Some(guard) = without::<broker::mutant::Guard>() {
         guard.take_out();
     }
@@ -40,17 +40,17 @@ pub(crate) fn hooks() -> Hooks {
         model: millis("model").unwrap_or(usual.model),
         ..usual
     };
-    Hooks { provider: provider(&probe), probe, wrap, pace }
+    Hooks { provider: provider(&probe, zone), probe, wrap, pace }
 }
 
 /// Whoever answers: a script, if one is named.
 #[expect(clippy::disallowed_methods, reason = "only in builds for the kill test")]
-fn provider(probe: &Arc<dyn Probe>) -> Arc<dyn Provider> {
-    let Some(path) = setting("script") else { return Arc::new(llm::Reflex) };
+fn provider(probe: &Arc<dyn Probe>, zone: &jiff::tz::TimeZone) -> Arc<dyn Provider> {
+    let Some(path) = setting("script") else { return Arc::new(llm::Reflex::new(zone.clone())) };
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     match Script::with_sleep(&text, |time| Box::pin(tokio::time::sleep(time))) {
         Ok(script) => Arc::new(Played { script, probe: Arc::clone(probe), panics: setting("panic") }),
-        Err(_unreadable) => Arc::new(llm::Reflex), // then the test does not see what it expects
+        Err(_unreadable) => Arc::new(llm::Reflex::new(zone.clone())), // then the test does not see what it expects
     }
 }
 

@@ -155,11 +155,11 @@ fn parts(
     surroundings: &Surroundings,
 ) -> Parts {
     let ids: Arc<dyn IdSource> = Arc::new(OsIds);
-    let hooks = hooks();
     let zone = match settings.get("time.zone") {
         "system" => Surroundings::system_zone(),
         name => jiff::tz::TimeZone::get(name).unwrap_or(jiff::tz::TimeZone::UTC), // checked when it was read
     };
+    let hooks = hooks(&zone);
     let clock: Arc<dyn domain::Clock> = Arc::new(SystemClock);
     let host = Arc::new(OsHost {
         house: house.clone(),
@@ -186,14 +186,14 @@ struct Hooks {
 }
 
 #[cfg(not(feature = "faults"))]
-fn hooks() -> Hooks {
-    let (probe, provider) = (Arc::new(domain::probe::Silent), Arc::new(llm::Reflex));
+fn hooks(zone: &jiff::tz::TimeZone) -> Hooks {
+    let (probe, provider) = (Arc::new(domain::probe::Silent), Arc::new(llm::Reflex::new(zone.clone())));
     Hooks { probe, wrap: |store| store, pace: Pace::default(), provider }
 }
 
 #[cfg(feature = "faults")]
-fn hooks() -> Hooks {
-    faults::hooks()
+fn hooks(zone: &jiff::tz::TimeZone) -> Hooks {
+    faults::hooks(zone)
 }
 
 /// Waits for somebody to stop the program; a terminal that goes away, Ctrl-\ and a polite kill count as Ctrl-C.

@@ -16,7 +16,7 @@ mod worded;
 
 pub use direct::{Direct, DirectCall, DirectCalls};
 pub use model::{Completing, Completion, Model, Place, Prompt, Role};
-pub use reflex::Reflex;
+pub use reflex::{GRAMMAR, Reflex};
 pub use script::{Script, Sleep};
 pub use worded::{Moment, REPLY_BYTES, ToolText, Worded};
 

@@ -106,7 +106,7 @@ impl World {
             settings: Settings::default(),
             backups: Vec::new(),
             vault: Arc::new(MemoryVault::new([7; 32])),
-            provider: Arc::new(Reflex),
+            provider: Arc::new(Reflex::default()),
             access: Arc::default(),
             policies: Policies::default(),
             zone: jiff::tz::TimeZone::UTC,

@@ -55,7 +55,7 @@ pub(crate) struct Args {
     /// Upper and lower case are alike in these texts.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) any_case: bool,
-    /// `contains` is no part of a longer word.
+    /// None of these texts counts as a part of a longer word.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) whole_word: bool,
     /// Changed then or later, in UTC: `2026-01-31T00:00:00Z`.
@@ -199,19 +199,18 @@ fn wanted(args: &Args) -> Result<Wanted, Failure> {
 
 fn study(args: &Args) -> Result<Study<'_>, Failure> {
     let Args { any_case, whole_word, order, .. } = *args;
-    let contains = |text| Needle::new(text, "contains", Manner { any_case, whole_word });
-    let part = Manner { any_case, whole_word: false };
+    let manner = Manner { any_case, whole_word };
     let lines = match (args.contains.as_deref(), args.lines_without.as_deref()) {
         (Some(_), Some(_)) => {
             return Err(Failure::logical(
                 "`contains` and `lines_without` cannot go together; lines match one way",
             ));
         }
-        (Some(text), None) => Some(Lines::With(contains(text)?)),
-        (None, Some(text)) => Some(Lines::Without(Needle::new(text, "lines_without", part)?)),
+        (Some(text), None) => Some(Lines::With(Needle::new(text, "contains", manner)?)),
+        (None, Some(text)) => Some(Lines::Without(Needle::new(text, "lines_without", manner)?)),
         (None, None) => None,
     };
-    let lacks = args.lacks.as_deref().map(|text| Needle::new(text, "lacks", part)).transpose()?;
+    let lacks = args.lacks.as_deref().map(|text| Needle::new(text, "lacks", manner)).transpose()?;
     let show = usize::try_from(args.show_matches).unwrap_or(usize::MAX).min(limits::MATCHING_LINES);
     let measures = Measures {
         lines: args.measure.contains(&Measure::Lines) || order.needs_lines(),
@@ -242,7 +241,10 @@ fn check_together(args: &Args) -> Result<(), Failure> {
             args.what == What::Folders && reads,
             "folders have no content; look for files, or leave out what is asked about their lines",
         ),
-        (args.whole_word && contains.is_none(), "`whole_word` is about `contains`, which is missing"),
+        (
+            args.whole_word && !matches_lines && lacks.is_none(),
+            "`whole_word` is about a text that is looked for, and there is none",
+        ),
         (
             args.any_case && !matches_lines && lacks.is_none(),
             "`any_case` is about a text that is looked for, and there is none",

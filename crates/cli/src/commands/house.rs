@@ -243,3 +243,22 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Done {
     io::stdout().lock().write_all(&script)?;
     Ok(0)
 }
+
+/// The grammar of the reflexes, or what `--help` says of a command.
+pub(crate) fn help(screen: &Screen, topic: &[String]) -> Done {
+    if topic == ["reflex"] {
+        screen.result(llm::GRAMMAR.trim_end())?;
+        return Ok(0);
+    }
+    let mut command = Args::command();
+    command.build();
+    for word in topic {
+        let unknown = || {
+            Problem::new(Code::USAGE, format!("there is no command `{}`", inline(&topic.join(" "))))
+                .remedy("regent --help")
+        };
+        command = command.find_subcommand(word).cloned().ok_or_else(unknown)?;
+    }
+    screen.result(command.render_long_help().to_string().trim_end())?;
+    Ok(0)
+}

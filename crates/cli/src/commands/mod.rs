@@ -117,5 +117,6 @@ pub(crate) async fn dispatch(
         }
         Command::Explain { what } => house::explain(app, screen, &what).await,
         Command::Completions { shell } => house::completions(shell),
+        Command::Help { topic } => house::help(screen, &topic),
     }
 }

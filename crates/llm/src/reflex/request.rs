@@ -1,9 +1,6 @@
-//! What the grammar makes of a request, and how it is said back in English. One job is one call of one
-//! tool, so one subtask.
+//! What the grammar makes of a request: jobs, each of them something to do with a set of files. One job is one subtask.
 
-use std::fmt::{self, Display};
-
-use domain::limits;
+use super::when::Age;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Request {
@@ -12,33 +9,166 @@ pub(super) struct Request {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Job {
-    /// Questions about a set of files; at least one of `count` and `show` is asked.
-    Files { files: Files, count: bool, show: Option<Show> },
-    /// Lines of one named file.
-    Lines { path: String, text: String },
+pub(super) struct Job {
+    pub files: Files,
+    pub what: What,
+    /// The file that the answer is written to.
+    pub save: Option<String>,
+}
+
+impl Job {
+    /// Whether it changes the files that it is about.
+    pub(super) const fn changes(&self) -> bool {
+        matches!(self.what, What::Delete | What::Copy(_) | What::Move(_))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// How many there are, which they are, or both.
+    Show {
+        count: bool,
+        list: bool,
+    },
+    Exists,
+    /// How many bytes they have together.
+    Size,
+    Measure(Measure),
+    /// The lines themselves that contain (or lack) the text.
+    Lines(Matching),
+    Part(Part),
+    Hash(&'static str),
+    Groups(By),
+    Stats {
+        functions: Vec<Function>,
+        column: String,
+        only: Option<Only>,
+    },
+    Rows(Option<Only>),
+    Columns,
+    /// How many rows there are of each value of a column.
+    Values {
+        column: String,
+        only: Option<Only>,
+    },
+    Delete,
+    Copy(To),
+    Move(To),
+    /// Arithmetic, as `calc` reads it.
+    Calculate(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    Lines,
+    Words,
+    /// Lines that contain, or lack, a text.
+    Matching(Matching),
+    /// How often a text occurs.
+    Occurrences(Needle),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Matching {
+    pub needle: Needle,
+    pub lacking: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Needle {
+    pub text: String,
+    pub any_case: bool,
+    pub whole_word: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Show {
-    List,
-    Top(Rank, u32),
+pub(super) enum Part {
+    First(u32),
+    Last(u32),
+    /// From, to; the first line is 1.
+    Between(u32, u32),
+    Whole,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    Extension,
+    Folder,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Sum,
+    Mean,
+    Min,
+    Max,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Only {
+    pub column: String,
+    pub equals: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum To {
+    File(String),
+    /// Another name, where it is.
+    Name(String),
+    Folder(String),
+    /// Another ending for each of them.
+    Extension(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rank {
     Largest,
+    Smallest,
     Newest,
+    Oldest,
+    MostLines,
+    FewestLines,
+    MostWords,
+    MostMatches,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Top {
+    pub rank: Rank,
+    /// Nothing: all of them, in this order.
+    pub n: Option<u32>,
 }
 
 /// What × which × where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Files {
-    pub kind: Option<Kind>,
-    /// A glob over the file's own name.
-    pub name: Option<String>,
-    pub contains: Option<String>,
-    pub place: Place,
+    pub folders: bool,
+    /// Any of them.
+    pub kinds: Vec<Kind>,
+    pub not_kinds: Vec<Kind>,
+    /// One file, as it is called: with its folder, or wherever it lies.
+    pub path: Option<String>,
+    /// Globs over the file's own name; any of them.
+    pub names: Vec<String>,
+    /// The same, and paths of files.
+    pub not_names: Vec<String>,
+    /// A glob over the whole path. INVARIANT (pattern-alone): nothing else narrows such a set, because
+    /// the tool `glob` takes nothing else.
+    pub pattern: Option<String>,
+    /// All of the workspace if there is none.
+    pub under: Vec<String>,
+    pub outside: Vec<String>,
+    /// Not in folders further down.
+    pub direct: bool,
+    pub contains: Option<Needle>,
+    pub lacks: Option<Needle>,
+    pub age: Age,
+    /// More bytes than this, fewer bytes than this.
+    pub size: (Option<u64>, Option<u64>),
+    pub empty: Option<bool>,
+    /// One is spoken of, and not which: there must be just one.
+    pub single: bool,
+    pub top: Option<Top>,
 }
 
 #[derive(Clone, Debug)]
@@ -55,136 +185,52 @@ impl PartialEq for Kind {
 }
 impl Eq for Kind {}
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum Place {
-    #[default]
-    Workspace,
-    Folder(String),
-    /// A glob over the whole path. INVARIANT (pattern-alone): nothing else narrows such a set, because
-    /// the tool `glob` takes nothing else.
-    Pattern(String),
-}
-
 impl Rank {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Largest => "largest",
+            Self::Smallest => "smallest",
             Self::Newest => "newest",
+            Self::Oldest => "oldest",
+            Self::MostLines => "most lines",
+            Self::FewestLines => "fewest lines",
+            Self::MostWords => "most words",
+            Self::MostMatches => "most matches",
         }
     }
 }
 
-impl Request {
-    /// The same in any wording: `count_and_largest_files`.
-    pub(super) fn class(&self) -> String {
-        let asks = |word: &str| self.jobs.iter().any(|job| job.words().contains(&word));
-        let asked: Vec<_> =
-            ["count", "list", "largest", "newest", "search"].into_iter().filter(|w| asks(w)).collect();
-        format!("{}_{}", asked.join("_and_"), if asks("search") { "text" } else { "files" })
+impl Rank {
+    /// `largest`, `one with the most lines`.
+    pub(super) fn named(self) -> String {
+        if self.is_of_text() { format!("one with the {}", self.name()) } else { self.name().to_owned() }
     }
 
-    /// The one place that is named, if there is just one.
-    pub(super) fn scope(&self) -> Option<String> {
-        let place = |job: &Job| match job {
-            Job::Files { files: Files { place: Place::Workspace, .. }, .. } => None,
-            Job::Files {
-                files: Files { place: Place::Folder(place) | Place::Pattern(place), .. }, ..
-            }
-            | Job::Lines { path: place, .. } => Some(place.clone()),
-        };
-        let first = self.jobs.first().and_then(place);
-        first.filter(|first| self.jobs.iter().all(|job| place(job).as_ref() == Some(first)))
-    }
-
-    pub(super) fn intent(&self) -> String {
-        self.jobs.iter().map(Job::intent).collect::<Vec<_>>().join("; ")
+    /// By what is in the files.
+    pub(super) const fn is_of_text(self) -> bool {
+        matches!(self, Self::MostLines | Self::FewestLines | Self::MostWords | Self::MostMatches)
     }
 }
 
-impl Job {
-    fn words(&self) -> Vec<&'static str> {
+impl Function {
+    pub(super) const fn name(self) -> &'static str {
         match self {
-            Self::Lines { .. } => vec!["search"],
-            Self::Files { files, count, show } => {
-                let show = show.map(|show| match show {
-                    Show::List if files.contains.is_some() => "search",
-                    Show::List => "list",
-                    Show::Top(rank, _) => rank.name(),
-                });
-                count.then_some("count").into_iter().chain(show).collect()
-            }
-        }
-    }
-
-    pub(super) fn intent(&self) -> String {
-        match self {
-            Self::Lines { path, text } => format!("search {path} for `{text}`"),
-            Self::Files { files, count, show } => match (count, show) {
-                (true, Some(Show::List)) => format!("count and list the {}", files.those(MANY)),
-                (true, Some(Show::Top(rank, n))) => {
-                    format!("count the {} and name the {}", files.those(MANY), top(*rank, *n))
-                }
-                (false, Some(Show::Top(rank, n))) => {
-                    format!("name the {} {}", top(*rank, *n), files.those(u64::from(*n)))
-                }
-                (false, Some(Show::List)) => format!("list the {}", files.those(MANY)),
-                (_, None) => format!("count the {}", files.those(MANY)),
-            },
-        }
-    }
-}
-
-/// Any number that is not one.
-const MANY: u64 = 2;
-
-fn top(rank: Rank, n: u32) -> String {
-    if n == 1 { rank.name().into() } else { format!("{n} {}", rank.name()) }
-}
-
-impl Show {
-    /// The files a call has to name for this.
-    pub(super) const fn limit(self) -> u32 {
-        match self {
-            Self::List => limits::LIST_ENTRIES,
-            Self::Top(_, n) => n,
+            Self::Sum => "sum",
+            Self::Mean => "average",
+            Self::Min => "minimum",
+            Self::Max => "maximum",
         }
     }
 }
 
 impl Files {
-    /// `Rust files named `m*` under src`, for as many as there are.
-    pub(super) fn noun(&self, count: u64) -> String {
-        let kind = self.kind.iter().map(|kind| kind.label.clone());
-        let noun = [if count == 1 { "file" } else { "files" }.to_owned()];
-        let name = self.name.iter().map(|name| format!("named `{name}`"));
-        let place = match &self.place {
-            Place::Workspace => None,
-            Place::Folder(folder) => Some(format!("under {folder}")),
-            Place::Pattern(pattern) => Some(format!("matching `{pattern}`")),
-        };
-        kind.chain(noun).chain(name).chain(place).collect::<Vec<_>>().join(" ")
+    /// One file, wherever or exactly there.
+    pub(super) fn is_one(&self) -> bool {
+        self.path.is_some() || self.top.is_some_and(|top| top.n == Some(1))
     }
 
-    /// The same as part of a longer sentence: `files that contain `TODO``.
-    pub(super) fn those(&self, count: u64) -> String {
-        let that = self.contains.iter().map(|text| format!(" that {} `{text}`", contain(count)));
-        [self.noun(count)].into_iter().chain(that).collect()
-    }
-
-    /// The beginning of a sentence: `57 Rust files`, `No files contain `TODO``.
-    pub(super) fn counted(&self, count: u64) -> impl Display + use<> {
-        let amount = if count == 0 { "No".to_owned() } else { count.to_string() };
-        let text = self.contains.iter().map(|text| format!(" {} `{text}`", contain(count)));
-        [format!("{amount} {}", self.noun(count))].into_iter().chain(text).collect::<String>()
-    }
-}
-
-const fn contain(count: u64) -> &'static str {
-    if count == 1 { "contains" } else { "contain" }
-}
-
-impl Display for Rank {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+    /// Whether anything is said beyond "files".
+    pub(super) fn is_narrowed(&self) -> bool {
+        *self != Self { folders: self.folders, top: self.top, ..Self::default() }
     }
 }

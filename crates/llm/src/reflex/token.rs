@@ -25,12 +25,19 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Why> {
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
         rest = match closing(first) {
-            Some(close) => quoted(rest, first, close, &mut tokens)?,
+            Some(close) => marks(quoted(rest, first, close, &mut tokens)?, &mut tokens),
             None => chunk(rest, &mut tokens),
         }
         .trim_start();
     }
     Ok(tokens)
+}
+
+/// The punctuation right behind a quoted text; there, a full stop is no folder.
+fn marks<'a>(text: &'a str, tokens: &mut Vec<Token>) -> &'a str {
+    let rest = text.trim_start_matches([',', ';', ':', '?', '!', '.']);
+    tokens.extend(text.strip_suffix(rest).unwrap_or("").chars().map(Token::Mark));
+    rest
 }
 
 const fn closing(open: char) -> Option<char> {
@@ -63,13 +70,31 @@ fn chunk<'a>(text: &'a str, tokens: &mut Vec<Token>) -> &'a str {
     let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '`' | '“' | '„');
     let (chunk, rest) = text.split_at_checked(text.find(ends).unwrap_or(text.len())).unwrap_or((text, ""));
     let word = without_punctuation(chunk);
-    match word.to_lowercase().replace('’', "'").strip_suffix("'s") {
-        Some(asking @ ("what" | "which")) => tokens.extend([Token::word(asking), Token::word("is")]),
-        _ if word.is_empty() => {}
-        _ => tokens.push(Token::word(word)),
+    let lower = word.to_lowercase().replace('’', "'");
+    let (stem, behind) = contraction(&lower);
+    match behind {
+        Some(behind) => tokens.extend([Token::word(stem), Token::word(behind)]),
+        None if word.is_empty() => {}
+        None => tokens.push(Token::word(word)),
     }
     tokens.extend(chunk.strip_prefix(word).unwrap_or("").chars().map(Token::Mark));
     rest
+}
+
+/// `what's` is two words, and so is `don't`.
+fn contraction(lower: &str) -> (&str, Option<&'static str>) {
+    if let Some(stem @ ("what" | "which" | "where" | "there")) = lower.strip_suffix("'s") {
+        return (stem, Some("is"));
+    }
+    if lower == "whats" {
+        return ("what", Some("is"));
+    }
+    match lower.strip_suffix("n't") {
+        Some(stem @ ("are" | "is" | "was" | "were" | "do" | "does" | "did" | "have" | "has")) => {
+            (stem, Some("not"))
+        }
+        _ => (lower, None),
+    }
 }
 
 /// `README.md.` loses its full stop, but `.` and `..` are folders.

@@ -98,7 +98,7 @@ fn app(ground: &Ground<'_>, host: TestHost, ids: Arc<CountingIds>) -> App {
         zone: jiff::tz::TimeZone::UTC,
         // A seed is a history: what began together is heard together.
         pace: runtime::Pace { in_step: true, ..runtime::Pace::default() },
-        provider: Arc::new(llm::Reflex),
+        provider: Arc::new(llm::Reflex::default()),
     })
 }
 

@@ -270,7 +270,7 @@ fn arguments_that_make_no_sense_are_refused() {
             json!({ "contains": "a", "lines_without": "b" }),
             "`contains` and `lines_without` cannot go together; lines match one way",
         ),
-        (json!({ "whole_word": true, "lacks": "a" }), "`whole_word` is about `contains`, which is missing"),
+        (json!({ "whole_word": true }), "`whole_word` is about a text that is looked for, and there is none"),
         (json!({ "any_case": true }), "`any_case` is about a text that is looked for, and there is none"),
         (
             json!({ "measure": ["occurrences"], "lines_without": "a" }),
