@@ -7,6 +7,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
+use serde_json::Value;
 
 use crate::job::Job;
 use crate::table;
@@ -85,6 +86,7 @@ pub(crate) fn run(rounds: usize) -> anyhow::Result<ExitCode> {
         }
     }
     println!("\n{}\n\n{}", bench.about(rounds, &regent)?, table::markdown(&time_rows(&measured)));
+    println!("\n{}", table::markdown(&bench.task_rows(&measured)?));
     println!("\n{}", table::markdown(&bench.memory_rows()?));
     Ok(ExitCode::SUCCESS)
 }
@@ -140,6 +142,38 @@ impl Bench {
         ))
     }
 
+    /// What a task takes beyond its tools and as many syncs as it waits for: from its event to its end, as the ledger has it.
+    fn task_rows(&self, measured: &[(Subject, Vec<Duration>)]) -> anyhow::Result<Vec<Vec<String>>> {
+        let read = |args: &[&str]| -> anyhow::Result<String> {
+            let mut command = self.job.command(&self.regent, args);
+            command.env("REGENT_HOME", self.scratch.path().join("used"));
+            self.job.read(command)
+        };
+        let (mut whole, mut tools) = (Vec::new(), Vec::new());
+        for line in read(&["tasks", "list", "--json"])?.lines() {
+            let listed: Value = serde_json::from_str(line).context("a task")?;
+            let task = listed.get("task").and_then(Value::as_str).context("its id")?;
+            let shown: Value = serde_json::from_str(&read(&["tasks", "show", task, "--json"])?)?;
+            let calls = shown.get("calls").and_then(Value::as_array).into_iter().flatten();
+            let tool = |call: &&Value| call.get("tool").is_some_and(|tool| tool != "deliver");
+            let took = |call: &Value| call.get("duration_ms").and_then(Value::as_u64);
+            tools.push(Duration::from_millis(calls.filter(tool).filter_map(took).sum()));
+            let times = listed.get("created_at").zip(listed.get("completed_at"));
+            whole.push(times.and_then(|(from, to)| between(from, to)).context("its times")?);
+        }
+        let syncs = measured.iter().find(|(subject, _)| *subject == Subject::Syncs);
+        let syncs = syncs.map_or(Duration::ZERO, |(_, times)| quantile(times, 50));
+        let (whole, tools) = (quantile(&whole, 50), quantile(&tools, 50));
+        let beyond = whole.saturating_sub(tools).saturating_sub(syncs);
+        let row = |what: &str, time| vec![what.to_owned(), milliseconds(time)];
+        Ok(vec![
+            vec!["what".to_owned(), "median (ms)".to_owned()],
+            row("a reflex task, from its event to its end", whole),
+            row("its tools", tools),
+            row("beyond its tools and the syncs above (asked for: 10)", beyond),
+        ])
+    }
+
     /// Peak memory, each by a helper process that has no other child. The kernel counts the helper's own size until the program is
     /// loaded, so `/bin/true` shows the floor of the method.
     fn memory_rows(&self) -> anyhow::Result<Vec<Vec<String>>> {
@@ -160,6 +194,17 @@ impl Bench {
         }
         Ok(rows)
     }
+}
+
+/// From one time of the ledger to the next, less than a day later: `2026-11-17T09:18:25.693760Z`.
+fn between(from: &Value, to: &Value) -> Option<Duration> {
+    let of_day = |time: &Value| {
+        let clock = time.as_str()?.split_once('T')?.1.strip_suffix('Z')?;
+        let mut parts = clock.splitn(3, ':');
+        let (hours, minutes): (f64, f64) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        Some(hours * 3600.0 + minutes * 60.0 + parts.next()?.parse::<f64>().ok()?)
+    };
+    Some(Duration::from_secs_f64((of_day(to)? - of_day(from)?).rem_euclid(24.0 * 3600.0)))
 }
 
 /// The helper behind the memory table: runs a command silently, prints its peak resident size in kB.
@@ -252,6 +297,14 @@ mod tests {
         assert_eq!(quantile(&times, 50), Duration::from_millis(5));
         assert_eq!(quantile(&times, 90), Duration::from_millis(9));
         assert_eq!(quantile(&[], 50), Duration::ZERO);
+    }
+
+    #[test]
+    fn times_of_the_ledger_are_subtracted_also_over_midnight() {
+        let between = |from: &str, to: &str| between(&from.into(), &to.into()).map(|time| time.as_millis());
+        assert_eq!(between("2026-11-17T09:18:25.500000Z", "2026-11-17T09:18:25.750000Z"), Some(250));
+        assert_eq!(between("2026-11-17T23:59:59.500000Z", "2026-11-18T00:00:00.500000Z"), Some(1000));
+        assert_eq!(between("then", "now"), None);
     }
 
     #[test]
