@@ -257,95 +257,96 @@ fn commanded(words: &[String]) -> Option<String> {
 
 /// Operands and operators by turns; words for operators included.
 fn infix(words: &[String]) -> Option<String> {
-    let mut words: &[String] = words;
-    if words.first().is_some_and(|word| word == "the") {
-        words = words.get(1..)?;
-    }
-    let (mut out, mut operators, mut depth) = (String::new(), 0, 0_i32);
-    let mut operand = true; // what has to come next
+    let words = words.strip_prefix(&["the".to_owned()]).unwrap_or(words);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut sum = Sum { out: String::new(), operators: 0, depth: 0, operand: true };
     let mut at = 0;
-    let word = |at: usize| words.get(at).map(String::as_str);
-    while let Some(this) = word(at) {
-        if operand {
-            match (this, word(at + 1), word(at + 2), word(at + 3)) {
-                ("(", ..) => {
-                    out.push('(');
-                    depth += 1;
-                }
-                ("-", Some(next), ..) if number(next).is_some() || next == "(" => out.push('-'),
-                ("half" | "a" | "one" | "twice" | "double", Some("of" | "quarter" | "third"), ..)
-                    if operators > 0 =>
-                {
-                    return None;
-                }
-                ("half", Some("of"), ..) => (out.push_str("0.5 * "), at += 1, operators += 1).0,
-                ("a" | "one", Some("quarter"), Some("of"), _) => {
-                    (out.push_str("0.25 * "), at += 2, operators += 1).0
-                }
-                ("a" | "one", Some("third"), Some("of"), _) => {
-                    (out.push_str("1/3 * "), at += 2, operators += 1).0
-                }
-                ("twice" | "double", ..) => (out.push_str("2 * "), operators += 1).0,
-                ("square", Some("root"), Some("of"), Some(n)) => {
-                    out.push_str(&format!("sqrt({})", number(n)?));
-                    (at, operators, operand) = (at + 3, operators + 1, false);
-                }
-                _ => {
-                    out.push_str(&number(this)?);
-                    operand = false;
-                }
-            }
-            at += 1;
-            continue;
+    while at < words.len() {
+        let ahead = words.get(at..)?;
+        at += if sum.operand { sum.operand(ahead)? } else { sum.operator(ahead)? };
+    }
+    let bare_percent = sum.out.ends_with('%') && sum.operators == 1;
+    let whole = !sum.operand && sum.depth == 0 && sum.operators > 0;
+    (whole && !bare_percent).then_some(sum.out)
+}
+
+struct Sum {
+    out: String,
+    operators: u32,
+    /// Brackets that are open.
+    depth: u32,
+    /// Whether an operand has to come next.
+    operand: bool,
+}
+
+impl Sum {
+    /// How many words it took.
+    fn operand(&mut self, words: &[&str]) -> Option<usize> {
+        let part = match words {
+            ["half", "of", ..] => Some(("0.5 * ", 2)),
+            ["a" | "one", "quarter", "of", ..] => Some(("0.25 * ", 3)),
+            ["a" | "one", "third", "of", ..] => Some(("1/3 * ", 3)),
+            ["twice" | "double", ..] => Some(("2 * ", 1)),
+            _ => None,
+        };
+        if let Some((factor, length)) = part {
+            // Behind another operator, `2 / half of 8` would be `2 / 0.5 * 8`.
+            return (self.operators == 0).then(|| self.put(factor, length));
         }
-        let (symbol, length) = match (this, word(at + 1), word(at + 2), word(at + 3)) {
-            (")", ..) => {
-                depth -= 1;
-                if depth < 0 {
-                    return None;
-                }
-                out.push(')');
-                at += 1;
-                continue;
+        match words {
+            ["(", ..] => {
+                self.depth += 1;
+                self.out.push('(');
             }
-            ("%" | "percent", Some("of"), ..) if operators > 0 => return None, // of which of the numbers?
-            ("%" | "percent", Some("of"), ..) => ("% * ", 2),
-            ("%" | "percent", ..) if out.contains([' ', '+', '-']) && !out.contains('*') => return None,
-            ("%" | "percent", ..) => {
-                out.push('%');
-                at += 1;
-                operators += 1;
-                continue;
+            ["-", next, ..] if number(next).is_some() || *next == "(" => self.out.push('-'),
+            ["square", "root", "of", n, ..] => {
+                self.operand = false;
+                return Some(self.put(&format!("sqrt({})", number(n)?), 4));
             }
-            ("squared", ..) => {
-                out.push_str("^2");
-                at += 1;
-                operators += 1;
-                continue;
+            [first, ..] => {
+                self.out.push_str(&number(first)?);
+                self.operand = false;
             }
-            ("cubed", ..) => {
-                out.push_str("^3");
-                at += 1;
-                operators += 1;
-                continue;
+            [] => return None,
+        }
+        Some(1)
+    }
+
+    /// The same of what stands between operands, or behind one.
+    fn operator(&mut self, words: &[&str]) -> Option<usize> {
+        let (symbol, length) = match words {
+            [")", ..] => {
+                self.depth = self.depth.checked_sub(1)?;
+                self.out.push(')');
+                return Some(1);
             }
-            ("+" | "plus", ..) => (" + ", 1),
-            ("-" | "minus", ..) => (" - ", 1),
-            ("*" | "x" | "times", ..) => (" * ", 1),
-            ("multiplied", Some("by" | "with"), ..) => (" * ", 2),
-            ("/" | "over", ..) => (" / ", 1),
-            ("divided", Some("by"), ..) => (" / ", 2),
-            ("^", ..) => ("^", 1),
-            ("to", Some("the"), Some("power"), Some("of")) => ("^", 4),
-            ("to", Some("the"), Some("power"), _) => ("^", 3),
-            ("mod" | "modulo", ..) => (" % ", 1),
+            ["%" | "percent", "of", ..] if self.operators > 0 => return None, // of which of the numbers?
+            ["%" | "percent", "of", ..] => ("% * ", 2),
+            ["%" | "percent", ..] if self.out.contains([' ', '+', '-']) && !self.out.contains('*') => {
+                return None;
+            }
+            ["%" | "percent", ..] => return Some(self.put("%", 1)),
+            ["squared", ..] => return Some(self.put("^2", 1)),
+            ["cubed", ..] => return Some(self.put("^3", 1)),
+            ["+" | "plus", ..] => (" + ", 1),
+            ["-" | "minus", ..] => (" - ", 1),
+            ["*" | "x" | "times", ..] => (" * ", 1),
+            ["multiplied", "by" | "with", ..] => (" * ", 2),
+            ["/" | "over", ..] => (" / ", 1),
+            ["divided", "by", ..] => (" / ", 2),
+            ["^", ..] => ("^", 1),
+            ["to", "the", "power", "of", ..] => ("^", 4),
+            ["to", "the", "power", ..] => ("^", 3),
+            ["mod" | "modulo", ..] => (" % ", 1),
             _ => return None,
         };
-        out.push_str(symbol);
-        at += length;
-        operators += 1;
-        operand = true;
+        self.operand = true;
+        Some(self.put(symbol, length))
     }
-    let bare_percent = out.ends_with('%') && operators == 1;
-    (!operand && depth == 0 && operators > 0 && !bare_percent).then_some(out)
+
+    fn put(&mut self, symbol: &str, words: usize) -> usize {
+        self.out.push_str(symbol);
+        self.operators += 1;
+        words
+    }
 }
