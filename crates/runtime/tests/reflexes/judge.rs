@@ -56,11 +56,8 @@ impl Expected {
                 return Err(format!("no `{text}`"));
             }
         }
-        if let Some(yes) = self.yes
-            && !answer.starts_with(if yes { "Yes" } else { "No" })
-            && !(yes && !answer.starts_with("No"))
-        {
-            return Err(format!("yes: {yes}"));
+        if self.yes == Some(answer.starts_with("No")) {
+            return Err(format!("yes: {:?}", self.yes));
         }
         for (group, count) in self.groups.iter().flatten() {
             let row = |line: &str| line.trim_start_matches('.') == format!("{group}: {count}");
@@ -114,7 +111,7 @@ impl Expected {
 impl After {
     fn judge(&self, root: &Path) -> Result<(), String> {
         for (path, texts) in &self.present {
-            let content = fs::read_to_string(root.join(path)).map_err(|_| format!("no file {path}"))?;
+            let content = fs::read_to_string(root.join(path)).map_err(|error| format!("{path}: {error}"))?;
             if let Some(missing) = texts.iter().find(|text| !content.contains(text.as_str())) {
                 return Err(format!("{path} lacks `{missing}`: {content}"));
             }
