@@ -74,7 +74,11 @@ impl SqliteStore {
     pub async fn open(path: &Path) -> Result<Self, StoreError> {
         let options = options(path).create_if_missing(true);
         // The journal mode is a property of the file, set when the schema is made: a file that is not ours is not changed.
-        let pool = |most| SqlitePoolOptions::new().max_connections(most).connect_lazy_with(options.clone());
+        // Nor is a connection asked whether it is still there: a file does not hang up.
+        let pool = |most| {
+            let pool = SqlitePoolOptions::new().max_connections(most).test_before_acquire(false);
+            pool.connect_lazy_with(options.clone())
+        };
         let (writer, readers) = (pool(1), pool(READERS));
         let mut connection = writer.acquire().await.map_err(|error| failure(&error))?;
         make(&mut connection).await?;
@@ -174,7 +178,7 @@ async fn execute(connection: &mut SqliteConnection, sql: &str) -> Result<(), Sto
 impl Store for SqliteStore {
     async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError> {
         let mut tx = self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| failure(&error))?;
-        let applied = apply(&mut OpenTx(&mut tx), group, seal, probe).await?;
+        let applied = apply(&mut OpenTx::new(&mut tx), group, seal, probe).await?;
         let end = if any_written(&applied.outcomes) { tx.commit().await } else { tx.rollback().await };
         end.map_err(|error| failure(&error))?;
         Ok(applied)
@@ -264,27 +268,54 @@ impl Snapshot for OneMoment {
     }
 }
 
-struct OpenTx<'a>(&'a mut SqliteConnection);
+/// Every statement is handed to the thread that has the connection, and waited for: what is written in a row is handed over in
+/// one piece, before anything else is done.
+struct OpenTx<'a> {
+    connection: &'a mut SqliteConnection,
+    sql: String,
+    cells: Vec<Value>,
+    /// Whose rows are held back.
+    tables: Vec<&'static str>,
+}
+
+impl<'a> OpenTx<'a> {
+    fn new(connection: &'a mut SqliteConnection) -> Self {
+        Self { connection, sql: String::new(), cells: Vec::new(), tables: Vec::new() }
+    }
+}
 
 impl Tx for OpenTx<'_> {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
+        self.flush().await?;
         let (sql, parameters) = sql::select(query, DIALECT);
-        let rows = bind_all(&sql, parameters).fetch_all(&mut *self.0).await;
+        let rows = bind_all(&sql, parameters).fetch_all(&mut *self.connection).await;
         decode_all(query.table, &rows.map_err(|error| failure(&error))?)
     }
 
     async fn write(&mut self, table: &'static Table, rows: &[&Row]) -> Result<(), StoreError> {
         for portion in sql::portions(table, rows) {
+            self.sql.push_str(&sql::insert(table, portion.len(), DIALECT));
+            self.sql.push(';');
             let cells = portion
                 .iter()
                 .flat_map(|row| table.given().map(|(at, _)| row.get(at).unwrap_or(&Value::Null)));
-            let written =
-                bind_all(&sql::insert(table, portion.len(), DIALECT), cells).execute(&mut *self.0).await;
-            written.map_err(|error| {
-                if is_duplicate(&error) { StoreError::Duplicate(table.name) } else { failure(&error) }
-            })?;
+            self.cells.extend(cells.cloned());
         }
+        self.tables.push(table.name);
         Ok(())
+    }
+
+    async fn flush(&mut self) -> Result<(), StoreError> {
+        if self.tables.is_empty() {
+            return Ok(());
+        }
+        let (sql, cells) = (std::mem::take(&mut self.sql), std::mem::take(&mut self.cells));
+        let tables = std::mem::take(&mut self.tables);
+        let written = bind_all(&sql, &cells).execute(&mut *self.connection).await;
+        written.map(drop).map_err(|error| match duplicated(&error, &tables) {
+            Some(table) => StoreError::Duplicate(table),
+            None => failure(&error),
+        })
     }
 
     async fn erase(
@@ -293,19 +324,25 @@ impl Tx for OpenTx<'_> {
         column: &'static str,
         values: &[Value],
     ) -> Result<(), StoreError> {
+        self.flush().await?;
         for portion in sql::erased_by(values) {
             let (sql, parameters) = sql::erase(table, column, portion, DIALECT);
-            bind_all(&sql, parameters).execute(&mut *self.0).await.map_err(|error| failure(&error))?;
+            bind_all(&sql, parameters)
+                .execute(&mut *self.connection)
+                .await
+                .map_err(|error| failure(&error))?;
         }
         Ok(())
     }
 
     async fn mark(&mut self) -> Result<(), StoreError> {
-        execute(self.0, "SAVEPOINT mark").await
+        self.flush().await?;
+        execute(self.connection, "SAVEPOINT mark").await
     }
 
     async fn take_back(&mut self) -> Result<(), StoreError> {
-        execute(self.0, "ROLLBACK TO mark").await
+        (self.sql, self.cells, self.tables) = Default::default();
+        execute(self.connection, "ROLLBACK TO mark").await
     }
 }
 
@@ -353,10 +390,17 @@ fn code(error: &sqlx::Error) -> Option<i32> {
     i32::from_str(&code).ok()
 }
 
-fn is_duplicate(error: &sqlx::Error) -> bool {
+/// Which of these tables already held a row with the key of one of its new rows: `UNIQUE constraint failed: events.key`.
+fn duplicated(error: &sqlx::Error, tables: &[&'static str]) -> Option<&'static str> {
     const UNIQUE: i32 = 2067;
     const PRIMARY_KEY: i32 = 1555;
-    matches!(code(error), Some(UNIQUE | PRIMARY_KEY))
+    if !matches!(code(error), Some(UNIQUE | PRIMARY_KEY)) {
+        return None;
+    }
+    let message = error.as_database_error()?.message();
+    let (_, columns) = message.rsplit_once(": ")?;
+    let (named, _) = columns.split_once('.')?;
+    tables.iter().find(|table| **table == named).copied()
 }
 
 fn failure(error: &sqlx::Error) -> StoreError {

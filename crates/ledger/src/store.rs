@@ -154,7 +154,12 @@ pub trait Snapshot: Send {
 )]
 pub trait Tx {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError>;
+    /// A store may hold back what it is told to write, until it is asked for something else or to [`Self::flush`].
     async fn write(&mut self, table: &'static Table, rows: &[&Row]) -> Result<(), StoreError>;
+    /// Writes what was held back; what is wrong with it is said here at the latest.
+    async fn flush(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
     /// Takes away the rows that have one of these values in this column.
     async fn erase(
         &mut self,
@@ -301,6 +306,7 @@ async fn write(
     let commits: Vec<Commit> =
         accepted.iter().map(|batch| Commit { seq: Seq(None), id: batch.id(), at: batch.at() }).collect();
     put_records(tx, &commits, probe).await?;
+    tx.flush().await?;
     Ok(Applied { outcomes, after })
 }
 

@@ -88,7 +88,7 @@ impl Hold {
             migrate_from(&mut self.connection).await?;
         }
         let Some(batch) = record else { return Ok(None) };
-        let mut tx = OpenTx(&mut self.connection);
+        let mut tx = OpenTx::new(&mut self.connection);
         tx.mark().await?;
         let applied = apply(&mut tx, std::slice::from_ref(batch), seal, probe).await?;
         match applied.outcomes.as_slice() {

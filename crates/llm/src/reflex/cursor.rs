@@ -85,7 +85,10 @@ impl<'a> Cursor<'a> {
     pub(super) fn length_at(&self, phrases: Phrases, ahead: usize) -> usize {
         let Some(first) = self.word(ahead) else { return 0 };
         let fits = |phrase: &&&str| {
-            // Most phrases begin with another word, and this is asked for every table at every place.
+            // Most phrases begin with another letter, and this is asked for every table at every place.
+            if phrase.as_bytes().first() != first.as_bytes().first() {
+                return false;
+            }
             let Some(rest) = phrase.strip_prefix(first) else { return false };
             rest.is_empty()
                 || rest.strip_prefix(' ').is_some_and(|rest| {

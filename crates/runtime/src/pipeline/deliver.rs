@@ -56,6 +56,10 @@ impl Handler for Deliver {
         Args::deserialize(args).map(drop).map_err(|error| error.to_string())
     }
 
+    fn is_typed(&self) -> bool {
+        true
+    }
+
     async fn call(&self, call: Authorized<Call>) -> Returned {
         self.show(call).await.into()
     }
