@@ -15,7 +15,10 @@ mod script;
 mod worded;
 
 pub use direct::{Direct, DirectCall, DirectCalls};
-pub use model::{Completing, Completion, Model, Place, Prompt, Role};
+pub use model::{
+    Callable, Called, Calling, Completing, Completion, FINISH, Listen, Model, Piece, Place, Prompt, Quote,
+    Role,
+};
 pub use reflex::{GRAMMAR, Reflex};
 pub use script::{Script, Sleep};
 pub use worded::{Moment, REPLY_BYTES, ToolText, Worded};

@@ -1,8 +1,11 @@
 //! What a language model is to us, below the types: a text goes in, a text comes out, and it cost something.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 
+use domain::DataClass;
 use domain::ask::{Ask, Subject, Unanswered, Usage, Want};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,8 +14,45 @@ use serde_json::Value;
 pub trait Model: Send + Sync {
     fn name(&self) -> String;
 
-    /// Nothing leaves the machine before this is polled.
-    fn complete(&self, prompt: Prompt) -> Completing;
+    /// Who would hear this prompt, and what it may take at the most; nothing where nobody outside this process does.
+    fn quote(&self, _prompt: &Prompt) -> Option<Quote> {
+        None
+    }
+
+    /// Nothing leaves the machine before this is polled; whoever drops it calls it off. What comes in is told as it comes.
+    fn complete(&self, prompt: Prompt, listen: Listen) -> Completing;
+}
+
+/// Who is told of a reply while it comes in. It must not block.
+pub type Listen = Arc<dyn Fn(Piece<'_>) + Send + Sync>;
+
+/// A part of a reply, as it came in. After [`Piece::Again`], what came before counts for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    Text(&'a str),
+    /// What it says to itself.
+    Thought(&'a str),
+    /// Of the arguments of a call.
+    Call(&'a str),
+    /// It is asked once more, or somebody else is.
+    Again,
+}
+
+/// What asking takes, before anybody is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quote {
+    /// Who may be asked, one after the other until one answers, as `provider/model`.
+    pub models: Vec<String>,
+    /// Whether any of them is on another machine.
+    pub outside: bool,
+    /// Whoever may be asked and may not be told this: who, and why.
+    pub passed_over: Vec<(String, String)>,
+    /// How many bytes would be sent once.
+    pub bytes: u64,
+    /// The most that could be counted, both ways together, in all tries.
+    pub tokens: u64,
+    /// The most that it could cost, in millionths of the house's currency.
+    pub money: u64,
 }
 
 pub type Completing = Pin<Box<dyn Future<Output = Result<Completion, Unanswered>> + Send>>;
@@ -26,12 +66,46 @@ pub struct Prompt {
     pub user: String,
     /// JSON schema of the reply, for those who can be held to one.
     pub schema: Value,
+    /// The same for those who can call: they call one tool instead of writing a reply. Only of an executor.
+    pub calling: Option<Calling>,
+    /// Whose data it may hold.
+    pub classes: BTreeSet<DataClass>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// How somebody is asked who can call tools.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calling {
+    /// Instead of the prompt's: without the list of tools, and with another form of reply.
+    pub system: String,
+    /// Exactly one of them is to be called; [`FINISH`] is the last.
+    pub tools: Vec<Callable>,
+}
+
+/// A function, as a model is told of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Callable {
+    pub name: String,
+    pub description: String,
+    /// JSON schema of its arguments.
+    pub schema: Value,
+}
+
+/// The call that says that nothing more is to be called.
+pub const FINISH: &str = "finish";
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Completion {
     pub text: String,
+    /// What it called, in its order.
+    pub calls: Vec<Called>,
     pub usage: Usage,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Called {
+    pub tool: String,
+    /// Always an object.
+    pub args: Value,
 }
 
 /// Who asks.

@@ -14,6 +14,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("ledger", &["domain"]),
     ("ledger-sql", &["domain", "ledger"]),
     ("llm", &["domain"]),
+    ("models", &["domain", "llm"]),
     ("sandbox", &["domain"]),
     ("hooks", &["domain", "sandbox"]),
     ("broker", &["domain", "policy", "screen", "provenance", "engine", "ledger"]),

@@ -19,15 +19,16 @@ mod tests;
 pub(crate) use read::Form;
 pub use read::REPLY_BYTES;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use domain::Time;
-use domain::ask::{Ask, Unanswered, Usage};
+use domain::ask::{Ask, Reply, Unanswered, Usage};
 use domain::call::ToolId;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::model::{Completion, Model, Place, Prompt, Role};
+use crate::model::{Callable, Called, Calling, Completion, FINISH, Listen, Model, Place, Prompt, Role};
 use crate::{Answer, Heard, Provider};
 
 /// A tool as a model is told of it.
@@ -46,12 +47,19 @@ pub struct Worded {
     model: Arc<dyn Model>,
     tools: Vec<ToolText>,
     moment: Moment,
+    listen: Listen,
 }
 
 impl Worded {
     /// `tools` in the order in which they are to be preferred.
     pub fn new(model: Arc<dyn Model>, tools: Vec<ToolText>, moment: Moment) -> Self {
-        Self { model, tools, moment }
+        Self { model, tools, moment, listen: Arc::new(|_| ()) }
+    }
+
+    /// Somebody hears replies as they come in.
+    #[must_use]
+    pub fn heard_by(self, listen: Listen) -> Self {
+        Self { listen, ..self }
     }
 
     /// What the model is told. The same ask gives the same bytes.
@@ -63,6 +71,8 @@ impl Worded {
             system: system(place.role, &self.tools),
             user: show::user(ask, &(self.moment)(ask.now)),
             schema: schema::of(place.role, &self.tools),
+            calling: (place.role == Role::Executor && !self.tools.is_empty()).then(|| calling(&self.tools)),
+            classes: BTreeSet::new(),
         }
     }
 }
@@ -70,9 +80,10 @@ impl Worded {
 impl Provider for Worded {
     fn ask(&self, ask: &Ask) -> Answer {
         let (model, prompt, form) = (Arc::clone(&self.model), self.prompt(ask), Form::of(ask));
+        let listen = Arc::clone(&self.listen);
         Answer::Later(Box::pin(async move {
-            match model.complete(prompt).await {
-                Ok(Completion { text, usage }) => Heard { reply: form.read(&text), usage },
+            match model.complete(prompt, listen).await {
+                Ok(Completion { text, calls, usage }) => Heard { reply: read(&form, &text, calls), usage },
                 Err(unanswered) => unheard(model.name(), unanswered),
             }
         }))
@@ -80,6 +91,23 @@ impl Provider for Worded {
 
     fn knows_another_way(&self) -> bool {
         true
+    }
+}
+
+/// A call is a reply like any other; two are none, since the second would be made without having seen the first one's result.
+fn read(form: &Form, text: &str, calls: Vec<Called>) -> Result<Reply, Unanswered> {
+    let mut calls = calls.into_iter();
+    match (calls.next(), calls.len()) {
+        (None, _) => form.read(text),
+        (Some(Called { tool, args }), 0) if tool == FINISH => form.read(&args.to_string()),
+        (Some(Called { tool, args }), 0) => form.read(&json!({ "tool": tool, "args": args }).to_string()),
+        (Some(_), more) => {
+            let why = format!(
+                "it calls {} tools at once; one call at a time, each after the result of the one before",
+                more + 1
+            );
+            Err(Unanswered::unusable(why))
+        }
     }
 }
 
@@ -109,6 +137,26 @@ const fn instructions(role: Role) -> &'static str {
 fn form(role: Role) -> &'static str {
     let text = instructions(role);
     text.split_once("\n## Reply\n").map_or(text, |(_, form)| form).trim()
+}
+
+/// For an executor that calls tools instead of writing what it would call.
+fn calling(tools: &[ToolText]) -> Calling {
+    let text = instructions(Role::Executor);
+    let rules = text.split_once("\n## Reply\n").map_or(text, |(rules, _)| rules);
+    let callable = |tool: &ToolText| Callable {
+        name: tool.id.to_string(),
+        description: tool.description.trim().to_owned(),
+        schema: tool.input_schema.clone(),
+    };
+    let finish = Callable {
+        name: FINISH.into(),
+        description: "says that the subtask is over, and what came out of it".into(),
+        schema: schema::finish(),
+    };
+    Calling {
+        system: format!("{rules}\n{}", include_str!("prompts/executor_calling.md")),
+        tools: tools.iter().map(callable).chain([finish]).collect(),
+    }
 }
 
 /// Planner and executor are told of the tools; the others have nothing to do with them.

@@ -71,13 +71,18 @@ fn planner() -> Value {
 
 fn executor(tools: &[ToolText]) -> Value {
     let ids: Vec<&str> = tools.iter().map(|tool| tool.id.as_str()).collect();
-    let status = json!({ "enum": ["completed", "uncertain", "failed"] });
-    let finish = object(&[("output", text())], &[("status", status)]);
+    let finish = finish();
     if ids.is_empty() {
         return finish;
     }
     let call = object(&[("tool", json!({ "enum": ids })), ("args", json!({ "type": "object" }))], &[]);
     json!({ "anyOf": [call, finish] })
+}
+
+/// What an executor says when it is done.
+pub(super) fn finish() -> Value {
+    let status = json!({ "enum": ["completed", "uncertain", "failed"] });
+    object(&[("output", text())], &[("status", status)])
 }
 
 fn judge() -> Value {

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use domain::ask::{Ask, Unanswered, Usage};
 
 use super::{Worded, samples};
-use crate::model::{Completing, Completion, Model, Prompt};
+use crate::model::{Completing, Completion, Listen, Model, Prompt};
 use crate::{Answer, Heard, Provider as _};
 
 /// A model that says what it was told to say, whatever it is asked.
@@ -21,12 +21,12 @@ impl Model for Parrot {
         "parrot".into()
     }
 
-    fn complete(&self, prompt: Prompt) -> Completing {
+    fn complete(&self, prompt: Prompt, _listen: Listen) -> Completing {
         let said = self.0.clone();
         Box::pin(async move {
             let tokens_in = u64::try_from(prompt.user.len()).unwrap();
             let usage = Usage { model: "parrot-1".into(), tokens_in, ..Usage::default() };
-            said.map(|text| Completion { text, usage })
+            said.map(|text| Completion { text, usage, ..Completion::default() })
         })
     }
 }

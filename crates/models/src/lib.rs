@@ -1,0 +1,12 @@
+//! Language models over HTTP. Each server is an [`Endpoint`]: a dialect, an address, a model, a key, a price.
+//!
+//! The only crate that talks to a model's server. It is asked through `llm::Model`; which ask that is, what it may cost and
+//! whether it may leave the machine were decided before.
+
+mod endpoint;
+mod key;
+mod price;
+
+pub use endpoint::{Dialect, Endpoint};
+pub use key::Key;
+pub use price::Price;
