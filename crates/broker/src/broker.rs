@@ -146,9 +146,10 @@ impl Broker {
         let policies = validation.policies;
         let request = Blob::personal(asker.request.text.clone().into_bytes(), asker.salt);
         let args_bytes = canonical::bytes(&call.args)?.len() as u64;
-        let share = spec.map(|spec| {
+        let share = entry.map(|entry| {
+            let (spec, cost) = (&entry.spec, entry.cost(&call.args));
             let limits = policies.limits(moment.limits, spec, tier);
-            moment.standing.reserve(&limits, moment.accounts, spec, args_bytes)
+            moment.standing.reserve(&limits, moment.accounts, spec, (cost, args_bytes))
         });
         let (share, exhausted) = match share.transpose() {
             Ok(share) => (share.unwrap_or_default(), None),

@@ -14,7 +14,7 @@ use ledger::{Batch, Spend};
 use serde::{Deserialize, Serialize};
 
 use crate::returned::Used;
-use crate::tool::{Reach, ToolSpec};
+use crate::tool::{Cost, Reach, ToolSpec};
 
 /// Whose use is counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -206,7 +206,7 @@ impl Standing {
         limits: &Limits,
         accounts: &Accounts,
         spec: &ToolSpec,
-        args_bytes: u64,
+        (cost, args_bytes): (Cost, u64),
     ) -> Result<(Reservation, Option<Duration>), Exhausted> {
         // Whatever came of the work, and be it that a budget is used up, may be told.
         if spec.reach == Reach::Origin {
@@ -219,11 +219,12 @@ impl Standing {
             let used = self.used(&account, unit);
             let left = limit.saturating_sub(used);
             let amount = match unit {
-                Unit::Money => spec.cost.money,
-                Unit::Tokens => spec.cost.tokens,
-                Unit::Calls => 1,
-                Unit::BytesOut if spec.reach == Reach::Outside => args_bytes,
-                Unit::BytesOut => 0,
+                Unit::Money => cost.money,
+                Unit::Tokens => cost.tokens,
+                // Thinking about what to do is none.
+                Unit::Calls => u64::from(spec.reach != Reach::Model),
+                Unit::BytesOut if spec.reach == Reach::Outside => args_bytes.saturating_add(cost.bytes),
+                Unit::BytesOut => cost.bytes,
                 // It may take what is left, and is stopped then.
                 Unit::Time => millis(spec.timeout).min(left).max(1),
             };

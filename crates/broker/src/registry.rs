@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::alias;
 use crate::schema::Schema;
 use crate::secrets;
-use crate::tool::{Author, Handler, HandlerType, Reach, ToolSpec};
+use crate::tool::{Author, Cost, Handler, HandlerType, Reach, ToolSpec};
 
 /// One tool with what stands behind it. Compiled schemas and the kept form are made when they are first needed.
 pub(crate) struct Entry {
@@ -69,6 +69,11 @@ impl Entry {
     pub(crate) fn tier(&self, args: &Value) -> Tier {
         let tier = self.spec.tier;
         self.handler.tier(&self.whole(args)).map_or(tier, |of_call| of_call.max(tier))
+    }
+
+    /// What this call may use: what it says itself, or what all calls of the tool may.
+    pub(crate) fn cost(&self, args: &Value) -> Cost {
+        self.handler.cost(&self.whole(args)).unwrap_or(self.spec.cost)
     }
 
     /// The arguments with those that are fixed. Secrets are still named.

@@ -92,6 +92,8 @@ words! {
     Http = "http",
     Sql = "sql",
     Mcp = "mcp",
+    /// A language model that the loop asks.
+    Model = "model",
 }
 
 words! {
@@ -103,6 +105,9 @@ words! {
     Workspace = "workspace",
     /// Whoever the chain began with; the address is fixed by the origin.
     Origin = "origin",
+    /// A language model that the owner has chosen, and which may be told such data: whether it may is checked with the
+    /// arguments. It hears what it is asked; it does nothing.
+    Model = "model",
     /// Regent itself: settings, trust, the record.
     House = "house",
     /// Bytes leave the machine, or nobody knows.
@@ -128,6 +133,14 @@ pub struct Cost {
     /// Millionths of the house's currency.
     pub money: u64,
     pub tokens: u64,
+    /// What leaves the machine besides the arguments.
+    #[serde(skip_serializing_if = "is_none")]
+    pub bytes: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks this way")]
+const fn is_none(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 /// What is known of a tool. A decision names the digest of it, and it is kept: a registry that says something else
@@ -297,6 +310,11 @@ pub trait Handler: Send + Sync {
     /// fits the schemas, and compiling them would tell nothing new.
     fn is_typed(&self) -> bool {
         false
+    }
+
+    /// What this very call may use at the most, where that is not the same for all of them.
+    fn cost(&self, _args: &Value) -> Option<Cost> {
+        None
     }
 
     /// What this very call can do, where that is worse than the tool in general: replacing a file is not creating one.

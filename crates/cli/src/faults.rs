@@ -70,7 +70,7 @@ impl Provider for Played {
         Answer::Later(Box::pin(async move {
             probe.reached(Point::Stage { name: role });
             let heard = match later {
-                Answer::Later(later) => later.await,
+                Answer::Later(later) | Answer::Quoted(_, later) => later.await,
                 Answer::Now(reply) => Heard { reply: Ok(reply), usage: Usage::default() },
             };
             assert!(!panics, "{role} breaks down, as the test wants");

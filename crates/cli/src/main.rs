@@ -174,7 +174,8 @@ fn parts(
         tools_off: surroundings.variable("REGENT_TOOLS_OFF").unwrap_or_default().into(),
     });
     let Hooks { probe, pace, provider, .. } = hooks;
-    Parts { house, settings, mistakes, host, clock, ids, probe, zone, pace, provider }
+    let minds = Arc::new(runtime::Nobody);
+    Parts { house, settings, mistakes, host, clock, ids, probe, zone, pace, provider, minds }
 }
 
 /// What a build for tests puts between the parts. In the product: nothing.

@@ -56,6 +56,14 @@ impl Time {
         self.stamp().to_zoned(zone.clone()).datetime()
     }
 
+    /// With its zone, for whoever has no clock: `Sunday 15 Nov 2026 08:30:00 (Europe/Berlin, +01:00)`.
+    #[must_use]
+    pub fn spoken(self, zone: &jiff::tz::TimeZone) -> String {
+        let there = self.stamp().to_zoned(zone.clone());
+        let name = zone.iana_name().map(|name| format!("{name}, ")).unwrap_or_default();
+        format!("{} ({name}{})", there.strftime("%A %-d %b %Y %H:%M:%S"), there.strftime("%:z"))
+    }
+
     /// `14:21:07`, in the given zone.
     #[must_use]
     pub fn clock_time(self, zone: &jiff::tz::TimeZone) -> String {
@@ -135,5 +143,14 @@ mod tests {
     fn nonsense_is_refused_with_an_example() {
         let error = "yesterday".parse::<Time>().unwrap_err();
         assert_eq!(error.to_string(), "`yesterday` is not a moment; write it like 2026-11-15T08:30:00Z");
+    }
+
+    #[test]
+    fn a_moment_is_spoken_with_its_zone() {
+        let at = Time::from_micros(1_794_987_000_000_000);
+        let zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap();
+        assert_eq!(at.spoken(&zone), "Wednesday 18 Nov 2026 04:30:00 (Europe/Berlin, +01:00)");
+        let fixed = jiff::tz::TimeZone::fixed(jiff::tz::offset(-3));
+        assert_eq!(at.spoken(&fixed), "Wednesday 18 Nov 2026 00:30:00 (-03:00)");
     }
 }

@@ -12,6 +12,7 @@ mod direct;
 mod model;
 mod reflex;
 mod script;
+mod tiers;
 mod worded;
 
 pub use direct::{Direct, DirectCall, DirectCalls};
@@ -21,6 +22,7 @@ pub use model::{
 };
 pub use reflex::{GRAMMAR, Reflex};
 pub use script::{Script, Sleep};
+pub use tiers::Tiers;
 pub use worded::{Moment, REPLY_BYTES, ToolText, Worded};
 
 use std::pin::Pin;
@@ -42,8 +44,11 @@ pub trait Provider: Send + Sync {
 pub enum Answer {
     /// It takes nobody outside: the same ask has the same answer, and costs nothing.
     Now(Reply),
-    /// Somebody has to be asked. Nothing has left the machine before this is polled.
+    /// Somebody in this process has to be asked, and takes time. Nothing has left the machine before this is polled.
     Later(Later),
+    /// Somebody outside this process has to be asked, which is a call like any other: it is decided about, what it may cost
+    /// is reserved, and only then is it polled.
+    Quoted(Quote, Later),
 }
 
 pub type Later = Pin<Box<dyn Future<Output = Heard> + Send>>;
@@ -60,6 +65,7 @@ impl std::fmt::Debug for Answer {
         match self {
             Self::Now(reply) => f.debug_tuple("Now").field(reply).finish(),
             Self::Later(_) => f.write_str("Later"),
+            Self::Quoted(quote, _) => f.debug_tuple("Quoted").field(quote).finish_non_exhaustive(),
         }
     }
 }

@@ -4,19 +4,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use broker::{ExecutionMode, Level, Registry, ToolSpec};
+use broker::{ExecutionMode, Handler, Level, Registry, ToolSpec};
 use domain::Digest;
 use engine::task::DELIVER;
 use ledger::Ledger;
 use ledger::records::Tool;
 use tools::{Kept, Workspace};
 
-use crate::pipeline::{Deliver, Surface};
+use crate::pipeline::{ASK_MODEL, AskModel, Deliver, Surface};
 use crate::problem::{Code, Problem};
 
 /// The tools of a house, with what is wrong with those that cannot be used.
 pub(crate) struct Toolbox {
     pub(crate) registry: Registry,
+    pub(crate) models: Arc<AskModel>,
     /// Which of them ship with the program.
     pub(crate) shipped: Vec<String>,
     pub(crate) mistakes: Vec<String>,
@@ -39,7 +40,12 @@ impl Toolbox {
         let deliver = Arc::new(Deliver::new(surface));
         let workspace = Arc::new(workspace);
         let (spec, put_back) = tools::put_back(&workspace, Arc::new(Blobs(Arc::clone(ledger))));
-        let mut registry = tools::builtin(&workspace).with(spec, put_back).with(Deliver::spec(id), deliver);
+        let models = Arc::new(AskModel::default());
+        let ask_model = ASK_MODEL.parse().map_err(Problem::internal)?;
+        let mut registry = tools::builtin(&workspace)
+            .with(spec, put_back)
+            .with(Deliver::spec(id), deliver)
+            .with(AskModel::spec(ask_model), Arc::clone(&models) as Arc<dyn Handler>);
         let shipped = registry.specs().map(|spec| spec.id.to_string()).collect();
         let mut mistakes = Vec::new();
         for row in ledger.tools().await? {
@@ -48,7 +54,7 @@ impl Toolbox {
                 Err(why) => mistakes.push(format!("{}: {why}", row.tool_id)),
             }
         }
-        Ok(Self { registry, shipped, mistakes })
+        Ok(Self { registry, models, shipped, mistakes })
     }
 }
 

@@ -11,8 +11,8 @@ use domain::task::FinalResult;
 use ledger::Store;
 use ledger::chain::{MemoryVault, Seal};
 use ledger::memory::MemoryStore;
-use llm::{Provider, Reflex};
-use runtime::app::{DirectRequest, Patience, Report, Request};
+use llm::{Model, Provider, Reflex};
+use runtime::app::{DirectRequest, Patience, Report, Request, Thinking};
 use runtime::keeping::{KeptBackup, Occasion};
 use runtime::settings::{Layers, Settings};
 use runtime::{App, House, Parts, PolicyKind, Problem, Surface, Watch};
@@ -51,10 +51,21 @@ struct Setup {
     backups: Vec<KeptBackup>,
     vault: Arc<MemoryVault>,
     provider: Arc<dyn Provider>,
+    minds: Arc<dyn runtime::Minds>,
     access: Arc<Mutex<Option<String>>>,
     policies: Policies,
     zone: jiff::tz::TimeZone,
     pace: runtime::Pace,
+}
+
+/// A model that is always there.
+struct Somebody(Arc<dyn Model>);
+
+#[async_trait::async_trait]
+impl runtime::Minds for Somebody {
+    async fn choose(&self) -> Result<Option<Arc<dyn Model>>, Problem> {
+        Ok(Some(Arc::clone(&self.0)))
+    }
 }
 
 /// What the person has seen.
@@ -107,6 +118,7 @@ impl World {
             backups: Vec::new(),
             vault: Arc::new(MemoryVault::new([7; 32])),
             provider: Arc::new(Reflex::default()),
+            minds: Arc::new(runtime::Nobody),
             access: Arc::default(),
             policies: Policies::default(),
             zone: jiff::tz::TimeZone::UTC,
@@ -147,6 +159,12 @@ impl World {
     /// Another provider answers from now on, in another process.
     pub fn think(&mut self, provider: Arc<dyn Provider>) {
         self.setup.provider = provider;
+        self.restart();
+    }
+
+    /// This model thinks about what is beyond the reflexes from now on, in another process.
+    pub fn think_with(&mut self, model: Arc<dyn Model>) {
+        self.setup.minds = Arc::new(Somebody(model));
         self.restart();
     }
 
@@ -214,6 +232,7 @@ impl World {
             surface,
             watch: quiet(),
             patience: Patience::Leave,
+            thinking: Thinking::default(),
         }
     }
 
@@ -326,5 +345,6 @@ fn app(
         zone: setup.zone.clone(),
         pace: setup.pace,
         provider: Arc::clone(&setup.provider),
+        minds: Arc::clone(&setup.minds),
     })
 }

@@ -110,7 +110,7 @@ const fn scope(reach: Reach) -> Scope {
     match reach {
         Reach::Nothing | Reach::Workspace => Scope::Contained,
         Reach::House => Scope::House,
-        Reach::Origin | Reach::Outside => Scope::Leaves,
+        Reach::Origin | Reach::Model | Reach::Outside => Scope::Leaves,
     }
 }
 
@@ -158,7 +158,7 @@ fn privilege<'a>(facts: &Facts<'a>) -> Privilege<'a> {
         needs_credentials: facts.needs,
         permissions: facts.permissions,
         granted: granted(facts),
-        answer: match tool.is_some_and(|tool| tool.reach == Reach::Origin) {
+        answer: match tool.is_some_and(|tool| matches!(tool.reach, Reach::Origin | Reach::Model)) {
             false => Answering::No,
             true if concludes => Answering::InTurn,
             true => Answering::OutOfTurn,

@@ -112,6 +112,9 @@ fn access(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
     if tool.reach == Reach::Origin && !concludes {
         return deny("only a task itself hands its result back, when it is over", "finish with the result");
     }
+    if tool.reach == Reach::Model && facts.call.chosen_by != Chooser::Rule {
+        return deny("only the loop asks a model", "ask in your own words");
+    }
     if !tool.agent_access.iter().any(|glob| matches(glob, facts.agent)) {
         let who = tool.agent_access.join(", ");
         let who = if who.is_empty() { "nobody".to_owned() } else { who };
@@ -138,6 +141,9 @@ fn access(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
 fn permitted(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
     if tool.reach == Reach::Origin {
         return yes("whoever was let in is answered");
+    }
+    if tool.reach == Reach::Model {
+        return yes("what was let in is thought about");
     }
     let why = match facts.permissions.may(tool.id.as_str()) {
         acl::Verdict::May { by } => return yes(format!("`{by}` allows {}", tool.id)),
@@ -265,6 +271,7 @@ fn prime_directives(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
     match tool.reach {
         Reach::Nothing => yes("it only computes; no directives are built yet"),
         Reach::Workspace => yes("nothing leaves the workspace; no directives are built yet"),
+        Reach::Model => yes("it is told to a model that the owner has chosen for such data"),
         Reach::Origin if facts.principal.is_owner() => yes("it answers the owner at their own terminal"),
         Reach::Origin | Reach::House | Reach::Outside if facts.directly() => {
             yes("the owner does it with their own hand; no directives are built yet")

@@ -10,9 +10,11 @@ use serde_json::json;
 
 use crate::world::{World, accounts, batch, call, salt, spec};
 
+const COST: Cost = Cost { money: 100, tokens: 10, bytes: 0 };
+
 /// A tool that costs.
 fn costly(reach: Reach) -> ToolSpec {
-    ToolSpec { reach, cost: Cost { money: 100, tokens: 10 }, ..spec("pays", Tier::WriteSafe) }
+    ToolSpec { reach, cost: COST, ..spec("pays", Tier::WriteSafe) }
 }
 
 fn limits(of: &[(Scope, Unit, u64)]) -> Limits {
@@ -63,7 +65,7 @@ fn what_a_call_has_to_hold() {
     ];
     for (unit, limit, used, reach, expected) in table {
         let limits = limits(&[(Scope::Task, unit, limit)]);
-        let found = standing(unit, used).reserve(&limits, &accounts(), &costly(reach), 40);
+        let found = standing(unit, used).reserve(&limits, &accounts(), &costly(reach), (COST, 40));
         let found = found.map(|(held, time)| (held.kept(), time));
         assert_eq!(found, expected, "{used} of {limit} {}", unit.name());
     }
@@ -73,11 +75,12 @@ fn what_a_call_has_to_hold() {
 fn the_shortest_of_several_times_counts_and_every_budget_has_to_have_enough() {
     let all = [(Scope::Task, Unit::Time, 50), (Scope::Day, Unit::Time, 20), (Scope::Agent, Unit::Calls, 1)];
     let tool = costly(Reach::Workspace);
-    let (held, time) = Standing::default().reserve(&limits(&all), &accounts(), &tool, 0).unwrap();
+    let (held, time) =
+        Standing::default().reserve(&limits(&all), &accounts(), &tool, (tool.cost, 0)).unwrap();
     assert_eq!(time, Some(Duration::from_millis(20)));
     assert_eq!(Reservation::read(held.kept().as_deref()), held, "it is read as it was kept");
     let all = [(Scope::Task, Unit::Calls, 5), (Scope::Principal, Unit::Money, 99)];
-    let none = Standing::default().reserve(&limits(&all), &accounts(), &tool, 0).unwrap_err();
+    let none = Standing::default().reserve(&limits(&all), &accounts(), &tool, (tool.cost, 0)).unwrap_err();
     assert_eq!(
         none,
         Exhausted { scope: Scope::Principal, unit: Unit::Money, limit: 99, used: 0, policy: None }
@@ -118,7 +121,7 @@ async fn what_is_held_is_settled_or_given_back() {
     for (name, then, expected) in table {
         let world = World::new();
         let (held, _) =
-            Standing::default().reserve(&limits, &accounts(), &costly(Reach::Workspace), 0).unwrap();
+            Standing::default().reserve(&limits, &accounts(), &costly(Reach::Workspace), (COST, 0)).unwrap();
         let mut started = batch(1);
         held.enter(None, &mut Standing::default(), &mut started);
         world.ledger.commit(started).await.unwrap();

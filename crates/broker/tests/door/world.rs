@@ -114,7 +114,8 @@ pub(crate) fn registry() -> Registry {
         .fold(Registry::default(), |all, (id, tier)| all.with(spec(id, tier), Arc::new(Tool(id))));
     let count = json!({ "properties": { "count": { "type": "integer" } }, "required": ["count"] });
     let lies = ToolSpec { output_schema: Some(count), ..spec("lies", Tier::WriteSafe) };
-    let pays = ToolSpec { cost: broker::Cost { money: 100, tokens: 10 }, ..spec("pays", Tier::WriteSafe) };
+    let pays =
+        ToolSpec { cost: broker::Cost { money: 100, tokens: 10, bytes: 0 }, ..spec("pays", Tier::WriteSafe) };
     all.with(lies, Arc::new(Tool("lies"))).with(pays, Arc::new(Tool("pays")))
 }
 

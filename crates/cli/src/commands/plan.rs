@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::id::TaskId;
 use domain::task::FinalResult;
-use runtime::app::{Foreseen, Patience, Planned, Rehearsal, Request, shortcoming};
+use runtime::app::{Foreseen, Patience, Planned, Rehearsal, Request, Thinking, shortcoming};
 use runtime::{App, Surface};
 
 use super::Done;
@@ -29,6 +29,7 @@ pub(crate) async fn plan(app: &App, screen: &Screen, surroundings: &Surroundings
         surface: Arc::new(Nobody),
         watch: Arc::new(|_, _| {}),
         patience: Patience::Leave,
+        thinking: Thinking::default(),
     };
     let rehearsal = Box::pin(app.plan(&request)).await?;
     let trouble = rehearsal.result.as_ref().and_then(|result| shortcoming(result, "<task>"));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::id::TaskId;
 use domain::task::{Cause, Directive, FinalResult};
-use runtime::app::{Request, shortcoming};
+use runtime::app::{Request, Thinking, shortcoming};
 use runtime::{App, Code, Problem, Surface, Watch};
 use serde_json::json;
 
@@ -35,6 +35,7 @@ pub(crate) async fn run(
         surface: surface(screen, attendance),
         watch: watch(screen, &attendance.live),
         patience: attendance.patience(),
+        thinking: Thinking::default(),
     };
     let report = attended(app, screen, attendance, Whose::New, Box::pin(app.run(request))).await?;
     afterwards(app).await;

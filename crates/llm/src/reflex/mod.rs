@@ -49,6 +49,8 @@ mod why;
 #[rustfmt::skip]
 mod words;
 
+use std::sync::{Mutex, PoisonError};
+
 use domain::ask::{Action, Ask, Perception, Reply, Want};
 use domain::call::Evidence;
 use domain::task::{Constraints, Plan, Subtask, TaskSpec};
@@ -58,18 +60,21 @@ use jiff::tz::TimeZone;
 use crate::{Answer, Provider};
 pub use help::GRAMMAR;
 use request::{Files, Job, Request, What};
+use token::Token;
 use why::Why;
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Reflex {
     /// Where the owner is: `today` begins at their midnight.
     zone: TimeZone,
+    /// The request that was read last, and what it says: a task asks about the same one again and again.
+    read: Mutex<Option<(String, Result<Request, Why>)>>,
 }
 
 impl Reflex {
     #[must_use]
     pub const fn new(zone: TimeZone) -> Self {
-        Self { zone }
+        Self { zone, read: Mutex::new(None) }
     }
 }
 
@@ -117,7 +122,7 @@ impl Reflex {
         if let Some(reply) = calendar::reply(&tokens, &now)? {
             return Ok(Understood::Reply(reply));
         }
-        let request = resolve::request(clause::clauses(&tokens)?)?;
+        let request = self.read(text, &tokens)?;
         let impossible = |job: &Job| match (job.files.age.from, job.files.age.before) {
             (Some(from), Some(before)) => from.resolve(&now) >= before.resolve(&now),
             _ => false,
@@ -126,6 +131,19 @@ impl Reflex {
             Err(Why::Contradiction)
         } else {
             Ok(Understood::Task(request))
+        }
+    }
+
+    /// What the words of a request say, whenever they are read.
+    fn read(&self, text: &str, tokens: &[Token]) -> Result<Request, Why> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*read {
+            Some((known, says)) if known == text => says.clone(),
+            _ => {
+                let says = clause::clauses(tokens).and_then(resolve::request);
+                *read = Some((text.to_owned(), says.clone()));
+                says
+            }
         }
     }
 

@@ -23,9 +23,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use domain::Time;
-use domain::ask::{Ask, Reply, Unanswered, Usage};
+use domain::ask::{Ask, Reply, Unanswered, Usage, Want};
 use domain::call::ToolId;
+use domain::{DataClass, Time};
 use serde_json::{Value, json};
 
 use crate::model::{Callable, Called, Calling, Completion, FINISH, Listen, Model, Place, Prompt, Role};
@@ -38,6 +38,8 @@ pub struct ToolText {
     pub description: String,
     /// JSON schema of its arguments.
     pub input_schema: Value,
+    /// Whose data its results are, where they are anybody's.
+    pub data_class: Option<DataClass>,
 }
 
 /// How a moment is written for a model, with its zone: `Sunday 15 Nov 2026 08:30:00 (Europe/Berlin, +01:00)`.
@@ -72,8 +74,21 @@ impl Worded {
             user: show::user(ask, &(self.moment)(ask.now)),
             schema: schema::of(place.role, &self.tools),
             calling: (place.role == Role::Executor && !self.tools.is_empty()).then(|| calling(&self.tools)),
-            classes: BTreeSet::new(),
+            classes: self.classes(ask),
         }
+    }
+
+    /// Whose data an ask may hold: of the tools whose results it shows, and of all of them where what came of a plan is told
+    /// again without saying from which.
+    fn classes(&self, ask: &Ask) -> BTreeSet<DataClass> {
+        let shown = |tool: &ToolText| match &ask.want {
+            Want::Perceive { history, .. } => !history.is_empty(),
+            Want::Plan { replan, .. } => replan.is_some(),
+            Want::Act { evidence, .. } | Want::Judge { evidence, .. } => {
+                evidence.iter().any(|evidence| evidence.tool == tool.id)
+            }
+        };
+        self.tools.iter().filter(|tool| shown(tool)).filter_map(|tool| tool.data_class).collect()
     }
 }
 
@@ -81,12 +96,17 @@ impl Provider for Worded {
     fn ask(&self, ask: &Ask) -> Answer {
         let (model, prompt, form) = (Arc::clone(&self.model), self.prompt(ask), Form::of(ask));
         let listen = Arc::clone(&self.listen);
-        Answer::Later(Box::pin(async move {
+        let quote = model.quote(&prompt);
+        let later = Box::pin(async move {
             match model.complete(prompt, listen).await {
                 Ok(Completion { text, calls, usage }) => Heard { reply: read(&form, &text, calls), usage },
                 Err(unanswered) => unheard(model.name(), unanswered),
             }
-        }))
+        });
+        match quote {
+            Some(quote) => Answer::Quoted(quote, later),
+            None => Answer::Later(later),
+        }
     }
 
     fn knows_another_way(&self) -> bool {
@@ -164,7 +184,7 @@ fn system(role: Role, tools: &[ToolText]) -> String {
     let mut text = instructions(role).to_owned();
     if matches!(role, Role::Planner | Role::Executor) {
         text.push_str("\n## Tools\n");
-        for ToolText { id, description, input_schema } in tools {
+        for ToolText { id, description, input_schema, .. } in tools {
             text.push_str(&format!("\n### {id}\n{}\nArguments: {input_schema}\n", description.trim()));
         }
         if tools.is_empty() {

@@ -1,5 +1,6 @@
 //! One ask of each kind, plain and full, for the tests of this crate.
 
+use domain::DataClass;
 use domain::ask::{Ask, Clarified, Correction, Exchange, Replan, Want};
 use domain::call::{Evidence, Failure, FailureClass};
 use domain::criterion::{Check, Criterion, Mode};
@@ -32,6 +33,7 @@ pub(crate) fn tools() -> Vec<ToolText> {
         id: id.parse().unwrap(),
         description: description.into(),
         input_schema,
+        data_class: Some(DataClass::Logistics),
     };
     vec![
         tool("find_files", "Finds files by name, kind and size.", json!({ "properties": { "under": {} } })),

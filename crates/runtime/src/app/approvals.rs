@@ -215,7 +215,7 @@ impl App {
         let (_, made_from) = self.made_from(desk, question.decision).await?;
         let mut made_from = made_from;
         made_from.call.args = args;
-        let authority = self.authority_over(toolbox.registry)?;
+        let authority = self.authority_over(toolbox.registry, toolbox.models)?;
         let call = &made_from.call;
         let looked = authority.broker(desk).look(&call.tool, &call.args).await.unwrap_or_default();
         made_from.changes = looked.map(|looked| looked.changes());

@@ -8,7 +8,7 @@ use domain::task::{Cause, Status};
 
 use super::run::{Begun, Errand, Wish};
 use super::undo::Unshown;
-use super::{App, Patience, Report, Request};
+use super::{App, Patience, Report, Request, Thinking};
 use crate::pipeline::{self, Desk, Ended, Held, Surface};
 use crate::problem::{Code, Problem};
 
@@ -25,8 +25,14 @@ impl App {
         let task = pipeline::task_of(&event);
         let (text, workspace) = self.as_asked(&desk, &event).await?;
         let surface: Arc<dyn Surface> = Arc::new(Unshown);
-        let request =
-            Request { text, workspace, surface, watch: Arc::new(|_, _| {}), patience: Patience::Leave };
+        let request = Request {
+            text,
+            workspace,
+            surface,
+            watch: Arc::new(|_, _| {}),
+            patience: Patience::Leave,
+            thinking: Thinking::default(),
+        };
         for _ in 0..TRIES {
             let row = desk.ledger.task(task).await?;
             if row.as_ref().is_some_and(|row| row.status.is_over()) {

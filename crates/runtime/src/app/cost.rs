@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use domain::ask::Usage;
 use domain::id::TaskId;
 use engine::task::Step;
+use ledger::records::ToolCall;
 use serde::Serialize;
 
 use super::App;
@@ -47,8 +48,9 @@ pub(super) fn cost(steps: &[Step]) -> Vec<RoleCost> {
 
 impl App {
     /// Nothing where no model was asked, or the journal was erased. Only a task that a model can steer is looked up.
-    pub(super) async fn cost_of(&self, task: TaskId) -> Result<Vec<RoleCost>, Problem> {
-        if !self.parts.provider.knows_another_way() {
+    pub(super) async fn cost_of(&self, task: TaskId, calls: &[ToolCall]) -> Result<Vec<RoleCost>, Problem> {
+        let asked = calls.iter().any(|call| call.tool_id.as_str() == pipeline::ASK_MODEL);
+        if !asked && !self.parts.provider.knows_another_way() {
             return Ok(Vec::new());
         }
         match pipeline::load(self.ledger().await?, task).await {

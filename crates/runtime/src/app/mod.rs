@@ -44,6 +44,7 @@ use crate::duties;
 use crate::duties::{DutyLine, Pace};
 use crate::host::Host;
 use crate::house::House;
+use crate::minds::Minds;
 use crate::pipeline::{Desk, Driven, approve};
 pub use crate::pipeline::{Foreseen, Planned, Rehearsal};
 use crate::problem::Problem;
@@ -66,7 +67,7 @@ pub use people::{AddressView, Because, Changes, NewPerson, PersonView};
 pub use policies::{AclChange, AclCheck, AclLine, AclReport, AclView, Apply};
 pub use replay::{Replay, Replayed};
 pub use report::{Report, shortcoming};
-pub use run::{Patience, Request};
+pub use run::{Patience, Request, Thinking};
 pub use tasks::{CallLine, StepLine, TaskLine, TaskView};
 pub use tools::{DirectRequest, ToolLine, ToolView};
 pub use undo::{Before, Left, Note, Obstacle, PutBack, Undo, Undone};
@@ -85,8 +86,10 @@ pub struct Parts {
     /// The zone that times are shown in.
     pub zone: jiff::tz::TimeZone,
     pub pace: Pace,
-    /// Whoever answers what the machine asks, unless a person asks for a call by name.
+    /// Whoever is asked first, unless a person asks for a call by name.
     pub provider: Arc<dyn Provider>,
+    /// Whoever thinks about what is beyond that.
+    pub minds: Arc<dyn Minds>,
 }
 
 pub struct App {

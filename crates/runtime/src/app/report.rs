@@ -87,9 +87,9 @@ pub fn shortcoming(result: &FinalResult, task: &str) -> Option<Problem> {
             Problem::new(Code::UNMET, format!("delivered, but not met: {}", unmet.join("; ")))
         }
         (Directive::Abandon, Some(Cause::NeedsModel)) => {
-            let what = "I need a model for that; this version has none yet";
+            let what = "I need a model for that, and there is none";
             let problem = Problem::new(Code::NEEDS_MODEL, what).tried(format!("my own reflexes: {why}"));
-            return Some(problem.remedy("regent explain R4010"));
+            return Some(problem.remedy("regent model list"));
         }
         (Directive::Abandon, Some(Cause::Refused)) => {
             Problem::new(Code::REFUSED, why).safe("the call did not run")

@@ -11,7 +11,7 @@ use ledger::records::{AgentTask, Event, Lease};
 
 use super::run::{Begun, Errand, Wish};
 use super::undo::{Unshown, is_undo};
-use super::{App, Patience, Report, Request};
+use super::{App, Patience, Report, Request, Thinking};
 use crate::pipeline::{self, Desk, Ended, Held, Surface, Watch};
 use crate::problem::{Code, Problem};
 
@@ -57,7 +57,8 @@ impl App {
                 let cast = self.cast_of(&desk, &event).await?;
                 let (text, workspace) = self.as_asked(&desk, &event).await?;
                 let surface = if is_undo(&event, &text) { Arc::new(Unshown) } else { surface };
-                let request = Request { text, workspace, surface, watch, patience };
+                let request =
+                    Request { text, workspace, surface, watch, patience, thinking: Thinking::default() };
                 let errand = Errand { desk: &desk, event: &event, cast, held, request: &request, wish };
                 self.drive(errand, if running { Begun::Yes } else { Begun::No }).await?
             }

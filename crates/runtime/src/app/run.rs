@@ -16,15 +16,16 @@ use domain::{Stop, Tags};
 use engine::task::Opening;
 use ledger::records::{CallStatus, Event};
 use ledger::{Batch, CommitError, Ledger, Refusal};
-use llm::{Direct, Provider};
+use llm::{Direct, Listen, Provider};
 use policy::acl::{Effect, Permissions};
 use policy::admit::{Admission, Admitted, MAIN};
 use policy::vpol::Vpol;
 
 use super::{App, Report};
+use crate::minds;
 use crate::pipeline::{
-    self, Authority, Basis, Cast, Claim, Desk, Driver, Ended, Ground, Held, Rehearsal, Rights, Setting,
-    Sitting, Surface, Turn, Watch,
+    self, AskModel, Authority, Basis, Cast, Claim, Desk, Driver, Ended, Ground, Held, Rehearsal, Rights,
+    Setting, Sitting, Surface, Turn, Watch,
 };
 use crate::policies::InForce;
 use crate::problem::{Code, Problem};
@@ -42,6 +43,28 @@ pub struct Request {
     pub surface: Arc<dyn Surface>,
     pub watch: Watch,
     pub patience: Patience,
+    pub thinking: Thinking,
+}
+
+/// How a request is thought about.
+#[derive(Clone)]
+pub struct Thinking {
+    /// Whether the reflexes are asked first.
+    pub reflex: bool,
+    /// Hears what a model says while it says it.
+    pub listen: Listen,
+}
+
+impl std::fmt::Debug for Thinking {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Thinking").field("reflex", &self.reflex).finish_non_exhaustive()
+    }
+}
+
+impl Default for Thinking {
+    fn default() -> Self {
+        Self { reflex: true, listen: Arc::new(|_| ()) }
+    }
 }
 
 /// What a process does while nothing can go on before a person has answered.
@@ -200,7 +223,8 @@ impl App {
             }
             return Err(self.not_admitted(event, &admission).await?);
         }
-        let moment = Moment { app: self, errand: &errand, then: admission.permissions.clone() };
+        let then = admission.permissions.clone();
+        let moment = Moment { app: self, errand: &errand, then, begun: None };
         let mut driver = self.opened(&moment, &admission, tags, batch).await?;
         if errand.wish == Wish::Cancel {
             driver.cancel(BY_OWNER)?;
@@ -261,7 +285,8 @@ impl App {
         }
         let held = Held { epoch: pipeline::FIRST_EPOCH, claim: Claim::Ours };
         let errand = Errand { desk, event, cast: cast.clone(), held, request, wish: Wish::GoOn };
-        let moment = Moment { app: self, errand: &errand, then: admission.permissions.clone() };
+        let then = admission.permissions.clone();
+        let moment = Moment { app: self, errand: &errand, then, begun: None };
         Box::pin(self.opened(&moment, &admission, tags, batch).await?.rehearse()).await
     }
 
@@ -302,7 +327,8 @@ impl App {
                 .safe("nothing was done")
                 .remedy("regent audit verify"));
         }
-        let moment = Moment { app: self, errand: &errand, then: self.permitted(event).await? };
+        let begun = Some(if task.opening().steering.is_some() { Kind::Steered } else { Kind::First });
+        let moment = Moment { app: self, errand: &errand, then: self.permitted(event).await?, begun };
         let frozen = pipeline::kept(&desk.ledger, task.opening().tags.vpol).await?;
         let setting = self.setting(&moment, frozen).await?;
         task.narrow(setting.basis.trust, &setting.basis.tools);
@@ -368,12 +394,39 @@ impl App {
         })
     }
 
-    /// Who answers what the machine asks about an event.
-    fn provider(&self, event: &Event, request: &str, tools: &Registry) -> Arc<dyn Provider> {
+    /// Who answers what the machine asks about an event. A task goes on with the kind of provider that it began with.
+    async fn provider(
+        &self,
+        errand: &Errand<'_>,
+        source: Source,
+        tools: &Registry,
+        begun: Option<Kind>,
+    ) -> Result<Arc<dyn Provider>, Problem> {
+        let Errand { desk, event, request, .. } = errand;
         if event.adapter == CLI && event.content_type == DIRECT {
-            Arc::new(Direct::knowing(request, |tool| tools.digest(tool)))
-        } else {
-            Arc::clone(&self.parts.provider)
+            return Ok(Arc::new(Direct::knowing(&request.text, |tool| tools.digest(tool))));
+        }
+        let first = &self.parts.provider;
+        let text = Text::new(request.text.clone(), source);
+        let alone = || first.knows_another_way() || minds::understands(&**first, &text, desk.now());
+        match begun {
+            Some(Kind::First) => return Ok(Arc::clone(first)),
+            Some(Kind::Steered) if first.knows_another_way() => return Ok(Arc::clone(first)),
+            None if request.thinking.reflex && alone() => return Ok(Arc::clone(first)),
+            Some(Kind::Steered) | None => {}
+        }
+        match (self.parts.minds.choose().await?, begun) {
+            (Some(model), _) => {
+                let listen = Arc::clone(&request.thinking.listen);
+                Ok(minds::worded(model, tools, is_choosable, &self.parts.zone, listen))
+            }
+            (None, Some(_)) => {
+                Err(Problem::new(Code::NEEDS_MODEL, "a model has begun this, and there is none now")
+                    .safe("nothing was done; what there is of it is kept")
+                    .remedy("regent model list"))
+            }
+            // It says itself what is beyond it.
+            (None, None) => Ok(Arc::clone(first)),
         }
     }
 
@@ -384,15 +437,20 @@ impl App {
         surface: Arc<dyn Surface>,
     ) -> Result<Authority, Problem> {
         let without = self.parts.house.guarded();
-        let Toolbox { registry, .. } = Toolbox::open(ledger, workspace, &without, surface).await?;
-        self.authority_over(self.parts.host.tools(registry))
+        let Toolbox { registry, models, .. } = Toolbox::open(ledger, workspace, &without, surface).await?;
+        self.authority_over(self.parts.host.tools(registry), models)
     }
 
-    pub(super) fn authority_over(&self, registry: Registry) -> Result<Authority, Problem> {
+    pub(super) fn authority_over(
+        &self,
+        registry: Registry,
+        models: Arc<AskModel>,
+    ) -> Result<Authority, Problem> {
         let of_now = self.parts.host.settings()?;
         let settings = of_now.as_ref().unwrap_or(&self.parts.settings);
         Ok(Authority {
             registry,
+            models,
             secrets: Arc::new(self.parts.host.secrets()?),
             limits: settings.budgets(),
             zone: self.parts.zone.clone(),
@@ -411,9 +469,10 @@ impl App {
         let task = pipeline::task_of(event);
         let Ended { status, result, question, worked } = ended;
         let waiting = if status == Status::Waiting { self.questions_of(task).await? } else { Vec::new() };
-        let calls = if status.is_over() { self.ledger().await?.calls_of(task).await? } else { Vec::new() };
-        let changed =
-            calls.iter().filter(|call| call.status == CallStatus::Finished && call.change.is_some());
+        let calls = self.ledger().await?.calls_of(task).await?;
+        let changed = calls
+            .iter()
+            .filter(|call| status.is_over() && call.status == CallStatus::Finished && call.change.is_some());
         Ok(Report {
             can_undo: changed.count(),
             task,
@@ -423,7 +482,7 @@ impl App {
             result,
             waiting,
             question,
-            cost: self.cost_of(task).await?,
+            cost: self.cost_of(task, &calls).await?,
             worked,
             elapsed,
         })
@@ -436,12 +495,22 @@ struct Moment<'a> {
     errand: &'a Errand<'a>,
     /// How far the chain was let go when it began: never again further.
     then: Permissions,
+    /// Who has begun it; nothing if nobody has.
+    begun: Option<Kind>,
+}
+
+/// What kind of provider a task is driven with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// One that knows one way.
+    First,
+    Steered,
 }
 
 #[async_trait]
 impl Ground for Moment<'_> {
     async fn basis(&self) -> Result<Basis, Problem> {
-        let Self { app, errand: Errand { desk, event, cast, request, .. }, then } = self;
+        let Self { app, errand: Errand { desk, event, cast, request, .. }, then, .. } = self;
         let policies = app.in_force(desk).await?;
         let admission = pipeline::admission(app.sitting(desk, &policies), event, &cast.sender).await?;
         if admission.effect != Effect::Allow {
@@ -449,7 +518,7 @@ impl Ground for Moment<'_> {
         }
         let surface = Arc::clone(&request.surface);
         let authority = app.authority(&desk.ledger, &request.workspace, surface).await?;
-        let provider = app.provider(event, &request.text, &authority.registry);
+        let provider = app.provider(self.errand, source(&admission), &authority.registry, self.begun).await?;
         let rights = Rights::of(&admission).no_further_than(then);
         let Admission { trust, tools, picked, .. } = admission;
         let vpol = picked.map_or_else(Vpol::strictest, |picked| picked.vpol);
@@ -487,7 +556,12 @@ fn cards(registry: &Registry) -> Vec<ToolCard> {
         tier: spec.tier,
         target: spec.sinks.first().cloned(),
     };
-    registry.specs().filter(|spec| spec.reach != Reach::Origin).map(card).collect()
+    registry.specs().filter(is_choosable).map(card).collect()
+}
+
+/// Whether a plan can choose it: handing the answer over and asking a model are the loop's own.
+fn is_choosable(spec: &&ToolSpec) -> bool {
+    !matches!(spec.reach, Reach::Origin | Reach::Model)
 }
 
 /// The owner's typed words are the owner's; anybody else's carry who they are.

@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::run::DIRECT;
-use super::{App, Report, Request};
+use super::{App, Report, Request, Thinking};
 use crate::pipeline::{Desk, Surface, Watch};
 use crate::problem::{Code, Problem};
 use crate::toolbox::Toolbox;
@@ -240,7 +240,7 @@ impl App {
         let spec = toolbox.registry.digest(&id);
         let call = DirectCall { tool: id, args, confirmed, spec };
         let text = serde_json::to_string(&call).map_err(Problem::internal)?;
-        let request = Request { text, workspace, surface, watch, patience };
+        let request = Request { text, workspace, surface, watch, patience, thinking: Thinking::default() };
         super::run::check(&request)?;
         self.carry(&request, Some(DIRECT)).await
     }

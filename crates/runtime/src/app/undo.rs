@@ -25,7 +25,7 @@ use self::outcomes::outcomes;
 use self::plan::{Beside, Step, Verdict};
 use self::recorded::recorded;
 use super::run::{DIRECT, check_workspace};
-use super::{App, Patience, Request};
+use super::{App, Patience, Request, Thinking};
 use crate::pipeline::{self, Authority, Desk, Surface, Watch};
 use crate::problem::{Code, Problem};
 
@@ -77,7 +77,9 @@ impl App {
         let workspace = PathBuf::from(&undone.workspace);
         let text = request(&tools, &undone.short, &steps)?;
         let (surface, patience): (Arc<dyn Surface>, _) = (Arc::new(Unshown), Patience::Leave);
-        let report = self.carry(&Request { text, workspace, surface, watch, patience }, Some(DIRECT)).await?;
+        let thinking = Thinking::default();
+        let request = Request { text, workspace, surface, watch, patience, thinking };
+        let report = self.carry(&request, Some(DIRECT)).await?;
         let journal = pipeline::load(&desk.ledger, report.task).await?;
         tell(&mut undone, steps, &journal)?;
         (undone.by, undone.by_short) = (Some(report.task), Some(report.short));

@@ -16,13 +16,15 @@ use ledger::{Ledger, StoreError};
 use policy::acl::Permissions;
 use policy::admit::Admission;
 
-use super::Desk;
+use super::{AskModel, Desk};
 use crate::host::Host;
 
 /// The authority that one driver asks.
 #[derive(Clone)]
 pub(crate) struct Authority {
     pub(crate) registry: Registry,
+    /// What stands behind asking a model.
+    pub(crate) models: Arc<AskModel>,
     pub(crate) secrets: Arc<Secrets>,
     pub(crate) limits: Limits,
     pub(crate) zone: jiff::tz::TimeZone,

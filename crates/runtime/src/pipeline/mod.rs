@@ -8,6 +8,7 @@
 
 mod admit;
 pub(crate) mod approve;
+mod asking;
 mod authority;
 mod deliver;
 mod drive;
@@ -19,6 +20,7 @@ pub(crate) mod linking;
 mod people;
 mod validation;
 
+pub(crate) use asking::{ASK_MODEL, AskModel};
 pub use deliver::Surface;
 pub use drive::Watch;
 

@@ -37,7 +37,8 @@ fn call(chain: &Chain, called: &Called, replayed: Option<&Replayed>) -> Vec<Line
             from_journal(called, decided, replayed, chain, &mut look);
         }
     }
-    if let Some(replayed) = replayed {
+    // Asking a model is the driver's own call: the journal has what was asked and answered, not the call.
+    if let Some(replayed) = replayed.filter(|_| called.row.tool_id.as_str() != pipeline::ASK_MODEL) {
         journalled(chain, called, replayed, &mut look);
     }
     look.end()

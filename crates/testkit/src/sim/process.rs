@@ -10,7 +10,7 @@ use domain::probe::{Probe, Silent};
 use domain::task::FinalResult;
 use ledger::Store;
 use ledger::chain::MemoryVault;
-use runtime::app::{BadLine, Patience, Receipt, Report, Request};
+use runtime::app::{BadLine, Patience, Receipt, Report, Request, Thinking};
 use runtime::settings::Settings;
 use runtime::{App, House, Parts, Problem, Surface};
 use tokio::runtime::{Builder, Runtime};
@@ -99,6 +99,7 @@ fn app(ground: &Ground<'_>, host: TestHost, ids: Arc<CountingIds>) -> App {
         // A seed is a history: what began together is heard together.
         pace: runtime::Pace { in_step: true, ..runtime::Pace::default() },
         provider: Arc::new(llm::Reflex::default()),
+        minds: Arc::new(runtime::Nobody),
     })
 }
 
@@ -171,8 +172,14 @@ impl Process {
             let answer = match errand {
                 Errand::Ingest { line } => Answer::Taken(app.ingest(&line).await),
                 Errand::Run { text } => {
-                    let request =
-                        Request { text, workspace, surface: shown, watch: quiet, patience: Patience::Leave };
+                    let request = Request {
+                        text,
+                        workspace,
+                        surface: shown,
+                        watch: quiet,
+                        patience: Patience::Leave,
+                        thinking: Thinking::default(),
+                    };
                     Answer::Ended(Box::pin(app.run(request)).await)
                 }
                 Errand::Resume { id } => Answer::Ended(

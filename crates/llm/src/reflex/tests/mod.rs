@@ -48,7 +48,7 @@ impl Asked {
             Ask { want, round: 0, now: self.now.parse().unwrap(), workspace: "/w".to_owned(), repair: None };
         match Reflex::new(self.zone.clone()).ask(&ask) {
             Answer::Now(reply) => reply,
-            Answer::Later(_) => panic!("it asks somebody"),
+            Answer::Later(_) | Answer::Quoted(..) => panic!("it asks somebody"),
         }
     }
 

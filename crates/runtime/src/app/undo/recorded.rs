@@ -67,7 +67,7 @@ async fn order(desk: &Desk, task: TaskId) -> Result<BTreeMap<CallId, usize>, Pro
 /// has left it as it was.
 fn may_have_changed(call: &ToolCall, registry: &Registry) -> bool {
     let Some(spec) = registry.spec(&call.tool_id) else { return true };
-    let nowhere = matches!(spec.reach, Reach::Nothing | Reach::Origin);
+    let nowhere = matches!(spec.reach, Reach::Nothing | Reach::Origin | Reach::Model);
     let undone = spec.reach == Reach::Workspace && call.status == CallStatus::Failed;
     spec.tier != Tier::ReadOnly && !nowhere && !undone
 }

@@ -1,13 +1,14 @@
 //! What is under way outside: calls of tools, and asks of models. Each is begun once the batch that wanted it is durable,
 //! and all of them run side by side; what comes back is heard as it comes.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use broker::{Finished, Late, Pending};
 use domain::Stop;
 use domain::ask::{Subject, Unanswered, Usage};
+use domain::id::CallId;
 use domain::limits::{PARALLEL_ASKS, PARALLEL_CALLS};
 use ledger::Receipt;
 use llm::{Heard, Later};
@@ -26,6 +27,10 @@ pub(super) struct Flight {
     /// Calls whose records are in the batch, and asks that it wants.
     pub(super) pending: Vec<Pending>,
     asking: Queue,
+    /// Asks that are calls: which ones.
+    pub(super) quoted: BTreeMap<CallId, Subject>,
+    /// What they ask, until they take off.
+    outside: Waiting,
     /// Set when nobody needs the results of calls any more that run.
     enough: Stop,
     /// Whether a call could not start because its authorisation had run out.
@@ -42,6 +47,10 @@ impl Queue {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// As above.
+#[derive(Default)]
+struct Waiting(Mutex<BTreeMap<CallId, Later>>);
 
 /// What has come back.
 #[derive(Default)]
@@ -73,6 +82,19 @@ impl Flight {
         self.asking.all().push_back((subject, later));
     }
 
+    /// The call is in the batch; what it asks waits until that is durable.
+    pub(super) fn ask_outside(&mut self, subject: Subject, pending: Pending, later: Later) {
+        let call = pending.row().id;
+        self.quoted.insert(call, subject);
+        self.outside.0.get_mut().unwrap_or_else(PoisonError::into_inner).insert(call, later);
+        self.pending.push(pending);
+    }
+
+    /// What this call asks.
+    pub(super) fn later_of(&mut self, call: CallId) -> Option<Later> {
+        self.outside.0.get_mut().unwrap_or_else(PoisonError::into_inner).remove(&call)
+    }
+
     pub(super) fn has_room_for_a_call(&self) -> bool {
         self.calls.len() + self.pending.len() < PARALLEL_CALLS
     }
@@ -101,7 +123,10 @@ impl Flight {
 
     /// Forgets what was not begun.
     pub(super) fn forget_plans(&mut self) {
-        self.pending.clear();
+        for pending in self.pending.drain(..) {
+            self.quoted.remove(&pending.row().id);
+        }
+        self.outside = Waiting::default();
         self.asking.all().clear();
     }
 }
@@ -111,6 +136,11 @@ impl Driver<'_> {
     pub(super) fn take_off(&mut self, receipt: &Receipt) -> Result<(), Problem> {
         for pending in std::mem::take(&mut self.flight.pending) {
             let needed_anyway = pending.row().tool_id.as_str() == engine::task::DELIVER;
+            if let Some(later) = self.flight.later_of(pending.row().id) {
+                let most = self.setting.desk.pace.model;
+                let models = &self.setting.basis.authority.models;
+                models.put(pending.row().id, Box::pin(heard_within(most, later)));
+            }
             let authorized = pending.authorize(receipt, self.leased_until).map_err(Problem::internal)?;
             let (broker, halt) = (self.broker.clone(), self.halt.clone());
             let enough = if needed_anyway { Stop::default() } else { self.flight.enough.clone() };

@@ -6,6 +6,7 @@
 //! durable.
 
 mod flight;
+mod outside;
 mod people;
 mod recover;
 mod rehearse;
@@ -18,7 +19,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use broker::budget::{Reservation, Standing};
 use broker::grant::Granted;
-use broker::{Answer, Asked, Asking, Broker, Context, Decision, Finished, Late, Prepared};
+use broker::{Answer, Asked, Asking, Broker, Context, Decision, Finished, Late, Prepared, Ruled};
 use domain::ask::{Action, Ask, Reply, Subject, Unanswered, Usage};
 use domain::call::Call;
 use domain::event::Direction;
@@ -38,7 +39,7 @@ use serde_json::json;
 
 use super::approve::{APPROVALS, GRANTS};
 use super::authority::{Authority, Brought, Rights};
-use super::{Desk, Driving, Trail, journal};
+use super::{ASK_MODEL, Desk, Driving, Trail, journal};
 use crate::app::Patience;
 use crate::problem::{Code, Problem};
 
@@ -149,6 +150,8 @@ pub(crate) struct Driver<'a> {
     halt: Stop,
     /// What calls came to, until that is durable.
     fresh: Vec<Finished>,
+    /// Asks that could not start in time, and the calls they are: asked again, each is the same call.
+    late_asks: BTreeMap<Subject, CallId>,
 }
 
 /// What a driven task came to.
@@ -227,6 +230,7 @@ impl<'a> Driver<'a> {
             carried: BTreeMap::new(),
             halt: Stop::default(),
             fresh: Vec::new(),
+            late_asks: BTreeMap::new(),
         })
     }
 
@@ -310,7 +314,7 @@ impl<'a> Driver<'a> {
                 Effect::Call(call) if call.subtask.is_some() && over => {}
                 // Nobody remembers anything yet.
                 Effect::Recall(_) => self.feed(Input::Recalled(Recalled::default()))?,
-                Effect::Ask(ask) => self.answer(&ask)?,
+                Effect::Ask(ask) => self.answer(&ask).await?,
                 Effect::Call(call) if call.subtask.is_some() && !self.flight.has_room_for_a_call() => {
                     no_room.push_back(Effect::Call(call));
                 }
@@ -329,10 +333,15 @@ impl<'a> Driver<'a> {
     fn take_in(&mut self, landed: Landed) -> Result<(), Problem> {
         for Late { call, reserved } in landed.late {
             self.carried.insert(call.id, reserved);
+            self.late_asks.extend(self.flight.quoted.remove(&call.id).map(|subject| (subject, call.id)));
             self.flight.late = true;
         }
         for finished in landed.finished.into_iter().filter(|finished| !finished.goes_on()) {
             self.finish(&finished)?;
+            if let Some(subject) = self.flight.quoted.remove(&finished.call.id) {
+                let heard = self.heard_outside(&finished);
+                self.heard(subject, heard)?;
+            }
             self.fresh.push(finished);
         }
         for (subject, heard) in landed.heard {
@@ -362,13 +371,14 @@ impl<'a> Driver<'a> {
     }
 
     /// Who needs nobody answers in place; whoever does is asked once this is durable.
-    fn answer(&mut self, ask: &Ask) -> Result<(), Problem> {
+    async fn answer(&mut self, ask: &Ask) -> Result<(), Problem> {
         match self.setting.basis.provider.ask(ask) {
             Answered::Now(reply) => self.replied(ask.subject(), Ok(reply), None),
             Answered::Later(later) => {
                 self.flight.ask(ask.subject(), later);
                 Ok(())
             }
+            Answered::Quoted(quote, later) => Box::pin(self.ask_outside(ask, quote, later)).await,
         }
     }
 
@@ -408,23 +418,26 @@ impl<'a> Driver<'a> {
         self.journal(step)
     }
 
-    /// Asks the broker, and enters what it says.
-    async fn rule(&mut self, call: Call) -> Result<(), Problem> {
+    /// Asks every layer about a call. What it held of its budgets when it was asked for the last time comes along.
+    async fn ruled(
+        &mut self,
+        call: &Call,
+        now: Time,
+    ) -> Result<(Ruled, Standing, Option<Reservation>), Problem> {
         let Setting { basis: Basis { authority, rights, .. }, desk, salt, .. } = &self.setting;
-        let now = desk.now();
         let accounts = authority.accounts(self.task.opening(), now);
         let mut standing = match self.standing.take() {
             Some(standing) => standing,
             None => authority.standing(&desk.ledger, &accounts, self.policies()).await?,
         };
-        let (id, before) = (call.id, self.carried.remove(&call.id));
+        let before = self.carried.remove(&call.id);
         if let Some(before) = &before {
             standing.lift(before);
         }
         // What cannot be looked at is decided as it is; its tool then does nothing, and says why.
         let looked = self.broker.look(&call.tool, &call.args).await.unwrap_or_default();
-        let leave = self.leave(&call).await?;
-        let validation = self.validation(&call, now).await?;
+        let leave = self.leave(call).await?;
+        let validation = self.validation(call, now).await?;
         let opening = self.task.opening();
         let ask = |call: Call, grants: &[Granted]| {
             let (accounts, standing) = (&accounts, &standing);
@@ -443,6 +456,15 @@ impl<'a> Driver<'a> {
                 ruled = ask(call.clone(), &grants)?;
             }
         }
+        Ok((ruled, standing, before))
+    }
+
+    /// Asks the broker, and enters what it says.
+    async fn rule(&mut self, call: Call) -> Result<(), Problem> {
+        let (id, now) = (call.id, self.setting.desk.now());
+        let (ruled, mut standing, before) = self.ruled(&call, now).await?;
+        let Setting { basis: Basis { authority, .. }, desk, salt, .. } = &self.setting;
+        let opening = self.task.opening();
         let exhausted = ruled.exhausted();
         let context = Context { agent: &opening.agent, trust: opening.trust, salt };
         let asking = Asking {
@@ -488,8 +510,11 @@ impl<'a> Driver<'a> {
         let context = Context { agent: &opening.agent, trust: opening.trust, salt: &self.setting.salt };
         let entered = finished.enter(context, &mut self.batch);
         entered.map_err(Problem::internal)?;
-        if finished.call.tool.as_str() == DELIVER && finished.outcome.is_ok() {
-            self.sent(&finished.call);
+        match finished.call.tool.as_str() {
+            DELIVER if finished.outcome.is_ok() => self.sent(&finished.call),
+            // What it answers is for whoever asked; the machine has not asked for a call.
+            ASK_MODEL => return Ok(()),
+            _ => {}
         }
         self.feed(Input::Returned { call: finished.call.id, outcome: finished.outcome.clone() })
     }

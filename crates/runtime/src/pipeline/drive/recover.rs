@@ -57,6 +57,7 @@ impl Driver<'_> {
     /// Calls that the process before us had started and that must not be run twice: their fate is unknown, and
     /// that is what the task is told. What only reads, or does the same twice, is simply asked for again.
     pub(super) async fn settle_unknown(&mut self, again: Again) -> Result<(), Problem> {
+        self.settle_asks().await?;
         for effect in std::mem::take(&mut self.waiting) {
             let Effect::Call(call) = &effect else {
                 self.waiting.push_back(effect);

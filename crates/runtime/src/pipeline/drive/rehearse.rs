@@ -53,6 +53,12 @@ impl Driver<'_> {
     pub(crate) async fn rehearse(mut self) -> Result<Rehearsal, Problem> {
         loop {
             Box::pin(self.work_off()).await?;
+            if self.task.plan().is_none()
+                && let Some((subject, heard)) = self.ask_for_a_plan().await?
+            {
+                self.heard(subject, heard)?;
+                continue;
+            }
             // Only what leads to the plan is asked of a model; its moves would be asked one by one, as things are seen.
             let asks = std::mem::take(&mut self.flight).into_asks();
             let mut asks = asks.into_iter().filter(|(of, _)| matches!(of, Subject::Perceive | Subject::Plan));

@@ -1,0 +1,99 @@
+//! Asks that leave this process. Each is a call: authority decides about it, its budgets are reserved with its record, and
+//! it begins when that is durable.
+
+use broker::budget::{Reservation, Standing};
+use broker::{Context, Finished, Prepared};
+use domain::ask::{Ask, Silence, Subject, Unanswered, Usage};
+use domain::call::{Call, Chooser};
+use domain::id::CallId;
+use ledger::records::{CallStatus, ToolCall};
+use llm::{Heard, Later, Quote};
+
+use super::super::{ASK_MODEL, asking};
+use super::flight::heard_within;
+use super::{Driver, Setting};
+use crate::problem::Problem;
+
+impl Driver<'_> {
+    /// Puts an ask before the broker. One that may not be put is not answered, and the reply says why; nobody waits for a
+    /// person's word on a thought.
+    pub(super) async fn ask_outside(&mut self, ask: &Ask, quote: Quote, later: Later) -> Result<(), Problem> {
+        let (subject, now) = (ask.subject(), self.setting.desk.now());
+        let id = self.late_asks.remove(&subject).unwrap_or_else(|| self.setting.desk.id());
+        let call = self.call_of(id, asking::args(ask, quote))?;
+        let (ruled, mut standing, before) = self.ruled(&call, now).await?;
+        let opening = self.task.opening();
+        let context = Context { agent: &opening.agent, trust: opening.trust, salt: &self.setting.salt };
+        match Prepared::new(ruled, context, now) {
+            Ok(prepared) => {
+                let pending = prepared.enter(before.as_ref(), &mut standing, &mut self.batch);
+                self.standing = Some(standing);
+                self.flight.ask_outside(subject, pending, later);
+                Ok(())
+            }
+            Err(refused) => {
+                let decision = refused.decision();
+                let why = [vec![decision.to_string()], decision.instead()].concat().join("; ");
+                refused.enter(before.as_ref(), &mut self.batch);
+                self.standing = Some(standing);
+                self.replied(subject, Err(Unanswered::new(Silence::Declined, why)), None)
+            }
+        }
+    }
+
+    fn call_of(&self, id: CallId, args: serde_json::Value) -> Result<Call, Problem> {
+        Ok(Call {
+            id,
+            tool: ASK_MODEL.parse().map_err(Problem::internal)?,
+            args,
+            task: self.task.id(),
+            subtask: None,
+            chosen_by: Chooser::Rule,
+            tags: self.task.opening().tags,
+        })
+    }
+
+    /// What came of an ask that is over. One that was broken off says why.
+    pub(super) fn heard_outside(&self, finished: &Finished) -> Heard {
+        self.setting.basis.authority.models.take(finished.call.id).unwrap_or_else(|| {
+            let why = finished.outcome.as_ref().err().map_or("nothing came", |failure| &failure.message);
+            Heard { reply: Err(Unanswered::unreachable(why)), usage: Usage::default() }
+        })
+    }
+
+    /// Asks that the process before us had put: nobody knows what they came to, so they count as what they held. What they
+    /// asked is asked again.
+    pub(super) async fn settle_asks(&mut self) -> Result<(), Problem> {
+        let rows = self.setting.desk.ledger.calls_of(self.task.id()).await?;
+        let open = |row: &ToolCall| row.status == CallStatus::Started && row.tool_id.as_str() == ASK_MODEL;
+        for row in rows.into_iter().filter(open) {
+            let call = self.call_of(row.id, serde_json::Value::Null)?;
+            self.finish(&Finished::unknown(call, row, self.setting.desk.now()))?;
+        }
+        Ok(())
+    }
+
+    /// For a rehearsal, of which nothing is kept but what it cost.
+    pub(super) async fn ask_for_a_plan(&mut self) -> Result<Option<(Subject, Heard)>, Problem> {
+        let Some(pending) =
+            self.flight.pending.iter().find(|pending| self.flight.quoted.contains_key(&pending.row().id))
+        else {
+            return Ok(None);
+        };
+        let (id, held) = (pending.row().id, Reservation::read(pending.row().reserved.as_deref()));
+        let (Some(subject), Some(later)) = (self.flight.quoted.remove(&id), self.flight.later_of(id)) else {
+            return Ok(None);
+        };
+        self.flight.forget_plans();
+        let Setting { desk, .. } = &self.setting;
+        let mut batch = desk.batch();
+        held.enter(None, &mut Standing::default(), &mut batch);
+        desk.ledger.commit(batch).await?;
+        let began = desk.now();
+        let heard = heard_within(desk.pace.model, later).await;
+        let mut batch = desk.batch();
+        held.settle(desk.now().since(began), Some(asking::used(&heard.usage)), &mut batch);
+        desk.ledger.commit(batch).await?;
+        Ok(Some((subject, heard)))
+    }
+}
