@@ -179,6 +179,17 @@ impl Standing {
         Self { used: used.collect() }
     }
 
+    /// The same, once this batch is written: what it gives back is there to be held.
+    #[must_use]
+    pub fn after(mut self, batch: &Batch) -> Self {
+        for spend in batch.spends() {
+            let Some(unit) = Unit::ALL.into_iter().find(|unit| unit.name() == spend.unit) else { continue };
+            let used = self.used.entry((spend.account.clone(), unit)).or_default();
+            *used = used.saturating_add_signed(spend.amount);
+        }
+        self
+    }
+
     fn used(&self, account: &str, unit: Unit) -> u64 {
         self.used.get(&(account.to_owned(), unit)).copied().unwrap_or(0)
     }

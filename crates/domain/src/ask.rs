@@ -243,6 +243,10 @@ pub enum Silence {
     Unreachable,
     /// It will not answer this.
     Declined,
+    /// Authority did not let it be asked.
+    Refused,
+    /// What asking could have cost was more than a budget has left.
+    Exhausted,
 }
 
 impl Unanswered {
@@ -268,6 +272,7 @@ impl fmt::Display for Unanswered {
             Silence::Unusable => "its reply cannot be used",
             Silence::Unreachable => "it did not answer",
             Silence::Declined => "it will not answer",
+            Silence::Refused | Silence::Exhausted => "it was not asked",
         };
         write!(f, "{kind}: {}", self.why)
     }

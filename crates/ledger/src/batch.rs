@@ -218,6 +218,12 @@ impl Batch {
         self.spends.push(spend);
         self
     }
+
+    /// What it takes from budgets and gives back to them, in order.
+    #[must_use]
+    pub fn spends(&self) -> &[Spend] {
+        &self.spends
+    }
 }
 
 /// For mutants and whoever watches them: nobody else looks into a batch or makes a second one of it.
@@ -231,11 +237,6 @@ impl Batch {
     #[must_use]
     pub fn expects(&self) -> &[Expect] {
         &self.expects
-    }
-
-    #[must_use]
-    pub fn spends(&self) -> &[Spend] {
-        &self.spends
     }
 
     pub(crate) fn again(&self) -> Self {

@@ -145,12 +145,12 @@ fn the_deciding_code_is_what_its_number_says() {
                     "",
                 ),
             ),
-            recorded: (5, "dbd51da3183f5b7a"),
+            recorded: (6, "7ab7189a3990b8ca"),
         },
         Piece {
             name: "engine::RULES",
             found: (engine::RULES, digest(ENGINE, &limits)),
-            recorded: (4, "74c0d31f5fcb7335"),
+            recorded: (5, "c54e0d8dcc47da20"),
         },
     ];
     for Piece { name, found: (number, digest), recorded } in &table {

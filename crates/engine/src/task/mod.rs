@@ -242,6 +242,12 @@ impl Task {
             return self.ask(ask.want, Some(why.why.clone()), step);
         }
         let said = format!("the model as {}: {why}", ask.subject().role().replace('_', "-"));
+        match why.kind {
+            // Nobody else would be allowed to think about it either.
+            Silence::Refused => return self.abandon(Cause::Refused, said, step),
+            Silence::Exhausted => return self.abandon(Cause::Exhausted, said, step),
+            Silence::Unusable | Silence::Unreachable | Silence::Declined => {}
+        }
         match ask.want {
             Want::Perceive { .. } => self.abandon(Cause::NoAnswer, said, step),
             Want::Plan { .. } if why.kind == Silence::Unusable => self.unplannable(&said, step),

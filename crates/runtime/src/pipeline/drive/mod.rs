@@ -428,7 +428,10 @@ impl<'a> Driver<'a> {
         let accounts = authority.accounts(self.task.opening(), now);
         let mut standing = match self.standing.take() {
             Some(standing) => standing,
-            None => authority.standing(&desk.ledger, &accounts, self.policies()).await?,
+            None => {
+                let found = authority.standing(&desk.ledger, &accounts, self.policies()).await?;
+                found.after(&self.batch)
+            }
         };
         let before = self.carried.remove(&call.id);
         if let Some(before) = &before {

@@ -22,7 +22,7 @@ impl Driver<'_> {
         let id = self.late_asks.remove(&subject).unwrap_or_else(|| self.setting.desk.id());
         let call = self.call_of(id, asking::args(ask, quote))?;
         let (ruled, mut standing, before) = self.ruled(&call, now).await?;
-        let opening = self.task.opening();
+        let (opening, exhausted) = (self.task.opening(), ruled.exhausted());
         let context = Context { agent: &opening.agent, trust: opening.trust, salt: &self.setting.salt };
         match Prepared::new(ruled, context, now) {
             Ok(prepared) => {
@@ -32,11 +32,12 @@ impl Driver<'_> {
                 Ok(())
             }
             Err(refused) => {
-                let decision = refused.decision();
+                let (decision, kind) =
+                    (refused.decision(), if exhausted { Silence::Exhausted } else { Silence::Refused });
                 let why = [vec![decision.to_string()], decision.instead()].concat().join("; ");
                 refused.enter(before.as_ref(), &mut self.batch);
                 self.standing = Some(standing);
-                self.replied(subject, Err(Unanswered::new(Silence::Declined, why)), None)
+                self.replied(subject, Err(Unanswered::new(kind, why)), None)
             }
         }
     }

@@ -56,8 +56,13 @@ impl Chance {
     /// What comes of an ask: good, rubbish or nothing.
     pub(super) fn reply(&mut self, ask: &Ask) -> Input {
         if self.percent(6) {
-            let kind =
-                self.pick(&[Silence::Unusable, Silence::Unusable, Silence::Unreachable, Silence::Declined]);
+            let kind = self.pick(&[
+                Silence::Unusable,
+                Silence::Unusable,
+                Silence::Unreachable,
+                Silence::Declined,
+                Silence::Exhausted,
+            ]);
             return Input::Unanswered { ask: ask.subject(), why: Unanswered::new(kind, "by chance") };
         }
         match &ask.want {

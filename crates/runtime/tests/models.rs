@@ -1,0 +1,268 @@
+//! Asking a model is a call: it is decided about, what it may cost is reserved before it starts, and settled after.
+
+#![expect(clippy::unwrap_used, reason = "a test fails loudly")]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use domain::ask::{Unanswered, Usage};
+use domain::task::{Cause, Directive, FinalResult, Status};
+use ledger::query::Select;
+use ledger::records::{Budget, CallStatus, ToolCall};
+use ledger::table::Record;
+use llm::{Called, Completing, Completion, Listen, Model, Piece, Prompt, Quote, Role};
+use runtime::Problem;
+use runtime::app::{Report, Thinking};
+use serde_json::{Value, json};
+use testkit::{Kept, World};
+
+/// Beyond the reflexes.
+const REQUEST: &str = "please tidy my thoughts about the Rust files";
+/// What an ask costs, and what it may cost at the most.
+const PRICE: u64 = 1_000;
+const MOST: u64 = 10_000;
+/// Perceive, plan, two moves, and the judge of what came of them.
+const ASKS: u64 = 5;
+
+/// What became of the asks of a model.
+#[derive(Debug, Default)]
+struct Seen {
+    asked: AtomicU64,
+    at_once: AtomicU64,
+    most_at_once: AtomicU64,
+}
+
+/// A model outside. It counts the Rust files, in so many subtasks beside each other.
+struct Quoted {
+    subtasks: usize,
+    seen: Arc<Seen>,
+    may_not_be_told: Option<&'static str>,
+    silent_as: Option<Role>,
+}
+
+impl Quoted {
+    fn new(subtasks: usize) -> Self {
+        Self { subtasks, seen: Arc::default(), may_not_be_told: None, silent_as: None }
+    }
+
+    fn reply(&self, prompt: &Prompt) -> Completion {
+        let says = |value: Value| Completion { text: value.to_string(), ..Completion::default() };
+        let calls = |tool: &str, args: Value| Completion {
+            calls: vec![Called { tool: tool.into(), args }],
+            ..Completion::default()
+        };
+        let criterion = "they are counted";
+        match prompt.place.role {
+            Role::Perceiver => {
+                says(json!({ "task": { "task_class": "count_files", "intent": "count the Rust files" } }))
+            }
+            Role::Planner => {
+                let subtask = |n: usize| json!({ "intent": format!("count them, way {n}"), "success_criteria": [{ "text": criterion }] });
+                says(json!({ "subtasks": (0..self.subtasks).map(subtask).collect::<Vec<_>>() }))
+            }
+            Role::Executor if prompt.place.moves == 0 => {
+                let limit = prompt.place.subtask.unwrap() + 1;
+                calls("find_files", json!({ "extensions": ["rs"], "limit": limit }))
+            }
+            Role::Executor => calls(llm::FINISH, json!({ "output": "one Rust file", "status": "completed" })),
+            Role::Validator | Role::MetaValidator => {
+                let verdict = json!({ "verdict": "pass", "evidence": "seen" });
+                says(json!({ "verdicts": [verdict] }))
+            }
+        }
+    }
+}
+
+impl Model for Quoted {
+    fn name(&self) -> String {
+        "test/model".into()
+    }
+
+    fn quote(&self, _prompt: &Prompt) -> Option<Quote> {
+        let (models, passed_over) = match self.may_not_be_told {
+            None => (vec![self.name()], Vec::new()),
+            Some(why) => (Vec::new(), vec![(self.name(), why.into())]),
+        };
+        Some(Quote { models, outside: true, passed_over, bytes: 100, tokens: 50, money: MOST })
+    }
+
+    fn complete(&self, prompt: Prompt, listen: Listen) -> Completing {
+        let (completion, seen) = (self.reply(&prompt), Arc::clone(&self.seen));
+        let silent = self.silent_as == Some(prompt.place.role);
+        Box::pin(async move {
+            seen.asked.fetch_add(1, Ordering::SeqCst);
+            let now = seen.at_once.fetch_add(1, Ordering::SeqCst) + 1;
+            seen.most_at_once.fetch_max(now, Ordering::SeqCst);
+            listen(Piece::Text("…"));
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            seen.at_once.fetch_sub(1, Ordering::SeqCst);
+            if silent {
+                return Err(Unanswered::unreachable("`test` refuses the key"));
+            }
+            let (tokens_in, tokens_out, price) = (30, 10, PRICE);
+            let usage =
+                Usage { model: "test/model".into(), tokens_in, tokens_out, price, ..Usage::default() };
+            Ok(Completion { usage, ..completion })
+        })
+    }
+}
+
+async fn rows<T: Record>(world: &World) -> Vec<T> {
+    let rows = world.store().await.select(&Select::<T>::all().query).await.unwrap();
+    rows.into_iter().map(|row| T::from_row(row).unwrap()).collect()
+}
+
+async fn asks(world: &World) -> Vec<CallStatus> {
+    let rows = rows::<ToolCall>(world).await.into_iter();
+    rows.filter(|row| row.tool_id.as_str() == "ask_model").map(|row| row.status).collect()
+}
+
+async fn used(world: &World, account: &str, unit: &str) -> u64 {
+    let rows = rows::<Budget>(world).await.into_iter();
+    rows.filter(|row| row.account.starts_with(account) && row.unit == unit).map(|row| row.used).sum()
+}
+
+async fn thinking(settings: &str, model: Quoted) -> (World, Arc<Seen>) {
+    let mut world = World::new(Kept::InMemory).await;
+    world.file("a.rs", "fn a() {}").file("b.rs", "fn b() {}");
+    if !settings.is_empty() {
+        world.set(settings);
+    }
+    let seen = Arc::clone(&model.seen);
+    world.think_with(Arc::new(model));
+    (world, seen)
+}
+
+fn result(report: Result<Report, Problem>) -> FinalResult {
+    report.unwrap().result.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_beyond_the_reflexes_is_thought_about_and_every_ask_is_a_call() {
+    let (world, seen) = thinking("", Quoted::new(1)).await;
+    let report = world.run(REQUEST).await.unwrap();
+    assert_eq!(report.status, Status::Done);
+    assert_eq!(report.result.unwrap().directive, Directive::Accept);
+    assert_eq!(seen.asked.load(Ordering::SeqCst), ASKS);
+    assert_eq!(asks(&world).await, [CallStatus::Finished; 5]);
+    assert_eq!(used(&world, "day:", "money").await, ASKS * PRICE);
+    // An action is a call of the budget, a thought is none; nor is handing the answer over.
+    assert_eq!(used(&world, "task:", "calls").await, 1);
+    let cost: u64 = report.cost.iter().map(|role| role.price).sum();
+    assert_eq!(cost, ASKS * PRICE);
+    let again = world.app.why_rechecked(&report.short).await.unwrap().recheck.unwrap();
+    assert!(again.holds, "{again:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_reflexes_understand_asks_nobody_unless_that_is_wanted() {
+    let (world, seen) = thinking("", Quoted::new(1)).await;
+    let request = "how many Rust files are here?";
+    assert_eq!(result(world.run(request).await).text.lines().next(), Some("2 Rust files."));
+    assert_eq!(seen.asked.load(Ordering::SeqCst), 0);
+    let thinking = Thinking { reflex: false, ..Thinking::default() };
+    let request = runtime::app::Request { thinking, ..world.request(request) };
+    assert_eq!(result(world.app.run(request).await).directive, Directive::Accept);
+    assert_eq!(seen.asked.load(Ordering::SeqCst), ASKS);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_budget_stops_the_run_before_the_ask_that_could_exceed_it() {
+    // Each holds 10,000 and takes 1,000: the third one, with 2,000 used, could end at 12,000.
+    let (world, seen) = thinking("[budget.day]\nmoney = \"0.011\"", Quoted::new(1)).await;
+    let result = result(world.run(REQUEST).await);
+    assert_eq!((result.directive, result.cause), (Directive::Abandon, Some(Cause::Exhausted)), "{result:?}");
+    let why = result.reason.unwrap();
+    assert!(why.contains("the budget of this day is used up"), "{why}");
+    assert!(why.contains("`budget.day.money` in the settings"), "{why}");
+    assert_eq!(seen.asked.load(Ordering::SeqCst), 2);
+    assert_eq!(asks(&world).await, [CallStatus::Finished, CallStatus::Finished, CallStatus::Refused]);
+    assert_eq!(used(&world, "day:", "money").await, 2 * PRICE);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn asks_beside_each_other_hold_their_shares_at_the_same_time() {
+    // Perceive and plan leave 2,000 used; of four first moves two can hold 10,000 each within 22,999, whoever comes first.
+    let (world, seen) = thinking("[budget.day]\nmoney = \"0.022999\"", Quoted::new(4)).await;
+    let result = result(world.run(REQUEST).await);
+    assert_eq!(result.directive, Directive::Abandon, "{result:?}");
+    assert!(seen.most_at_once.load(Ordering::SeqCst) <= 2, "{seen:?}");
+    assert!(used(&world, "day:", "money").await <= 22_999);
+    let free = thinking("", Quoted::new(4)).await;
+    assert_eq!(self::result(free.0.run(REQUEST).await).directive, Directive::Accept);
+    assert!(free.1.most_at_once.load(Ordering::SeqCst) > 2, "else the test shows nothing: {:?}", free.1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_no_model_may_be_told_is_told_to_none() {
+    let model = Quoted { may_not_be_told: Some("it may get logistics, not clinical"), ..Quoted::new(1) };
+    let (world, seen) = thinking("", model).await;
+    let why = result(world.run(REQUEST).await).reason.unwrap();
+    assert!(
+        why.contains("no model may be told this: test/model: it may get logistics, not clinical"),
+        "{why}"
+    );
+    assert_eq!((seen.asked.load(Ordering::SeqCst), asks(&world).await), (0, vec![CallStatus::Refused]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_owner_can_switch_thinking_off_and_nobody_else_can_call_it() {
+    let (world, seen) = thinking("", Quoted::new(1)).await;
+    let called = world.call("ask_model", json!({}), true).await;
+    assert!(called.is_err() || called.unwrap().result.unwrap().directive == Directive::Abandon);
+    world.app.switch_tool("ask_model", false).await.unwrap();
+    let why = result(world.run(REQUEST).await).reason.unwrap();
+    assert!(why.contains("ask_model is switched off"), "{why}");
+    assert_eq!(seen.asked.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_does_not_answer_ends_the_task_with_its_own_words() {
+    let model = Quoted { silent_as: Some(Role::Planner), ..Quoted::new(1) };
+    let (world, _) = thinking("", model).await;
+    let result = result(world.run(REQUEST).await);
+    assert_eq!((result.directive, result.cause), (Directive::Abandon, Some(Cause::NoAnswer)), "{result:?}");
+    assert!(result.reason.unwrap().contains("`test` refuses the key"));
+    assert_eq!(asks(&world).await, [CallStatus::Finished, CallStatus::Failed]);
+    assert_eq!(used(&world, "day:", "money").await, PRICE, "nothing was used by the one that failed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ask_of_a_process_that_died_counts_as_all_that_it_held_and_is_asked_again() {
+    let (mut world, seen) = thinking("", Quoted::new(1)).await;
+    let begun = Arc::new(Mutex::new(None));
+    {
+        // The process ends while the first ask is under way.
+        let told = Arc::clone(&begun);
+        let listen: Listen = Arc::new(move |_| *told.lock().unwrap() = Some(()));
+        let thinking = Thinking { listen, ..Thinking::default() };
+        let request = runtime::app::Request { thinking, ..world.request(REQUEST) };
+        let run = world.app.run(request);
+        let heard = async {
+            while begun.lock().unwrap().is_none() {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::select! { _ = run => panic!("it ended"), () = heard => {} }
+    }
+    world.restart();
+    let task = rows::<ToolCall>(&world).await.first().unwrap().task_id;
+    let resumed = world.resume(Some(&task.to_string())).await;
+    assert_eq!(result(resumed).directive, Directive::Accept);
+    let found = asks(&world).await;
+    let count = |status: CallStatus| found.iter().filter(|found| **found == status).count();
+    assert_eq!((count(CallStatus::Unknown), count(CallStatus::Finished), found.len()), (1, 5, 6));
+    assert_eq!(used(&world, "day:", "money").await, MOST + ASKS * PRICE);
+    assert_eq!(seen.asked.load(Ordering::SeqCst), ASKS + 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rehearsal_is_paid_for_and_nothing_else_is_kept_of_it() {
+    let (world, seen) = thinking("", Quoted::new(2)).await;
+    let rehearsal = world.app.plan(&world.request(REQUEST)).await.unwrap();
+    assert_eq!(rehearsal.subtasks.len(), 2);
+    assert_eq!(seen.asked.load(Ordering::SeqCst), 2);
+    assert_eq!(used(&world, "day:", "money").await, 2 * PRICE);
+    assert!(rows::<ToolCall>(&world).await.is_empty());
+}
