@@ -35,7 +35,7 @@ pub(crate) async fn run(
         surface: surface(screen, attendance),
         watch: watch(screen, &attendance.live),
         patience: attendance.patience(),
-        thinking: Thinking::default(),
+        thinking: Thinking { listen: listen(&attendance.live), ..Thinking::default() },
     };
     let report = attended(app, screen, attendance, Whose::New, Box::pin(app.run(request))).await?;
     afterwards(app).await;
@@ -115,6 +115,12 @@ pub(super) fn watch(screen: &Screen, live: &Live) -> Watch {
             drop(screen.json_line(event)); // nobody listens any more: the work goes on
         }
     })
+}
+
+/// What a model says is seen while it says it.
+pub(super) fn listen(live: &Live) -> llm::Listen {
+    let live = live.clone();
+    Arc::new(move |piece| live.hear(piece))
 }
 
 /// Shows the answer on standard output: the handler behind the tool `deliver`.

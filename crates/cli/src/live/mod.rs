@@ -25,6 +25,7 @@ use std::time::Duration;
 
 use domain::Time;
 use engine::task::Step;
+use llm::Piece;
 
 use crate::edge::tty::{self, Tty};
 use crate::show::Screen;
@@ -76,6 +77,11 @@ impl Live {
     /// A step that is durable.
     pub(crate) fn see(&self, step: &Step) {
         self.held().stage.see(step);
+    }
+
+    /// A part of a reply, while it comes in.
+    pub(crate) fn hear(&self, piece: Piece<'_>) {
+        self.held().stage.hear(piece);
     }
 
     pub(crate) fn wants_name(&self, now: Time) -> bool {

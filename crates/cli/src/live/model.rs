@@ -41,6 +41,8 @@ pub(crate) struct Model {
     pub(crate) price: u64,
     /// Whether somebody has said that it is to stop.
     pub(crate) stopping: bool,
+    /// The end of what a model has said so far, until its reply is a step. Nobody knows yet whether it can be used.
+    pub(crate) saying: String,
 }
 
 /// How far it has come in this round.
@@ -128,7 +130,18 @@ pub(crate) enum Light {
     Done,
 }
 
+/// How much of what is being said is kept: more than a line shows.
+const SAYING: usize = 400;
+
 impl Model {
+    /// A model goes on with what it says.
+    pub(crate) fn hear(&mut self, more: &str) {
+        self.saying.push_str(more);
+        if let Some((cut, _)) = self.saying.char_indices().rev().nth(SAYING) {
+            self.saying.drain(..cut);
+        }
+    }
+
     pub(crate) fn checks(&self) -> usize {
         self.parts.iter().map(|part| part.checks).sum::<usize>() + self.checks_of_all
     }

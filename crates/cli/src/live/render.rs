@@ -86,11 +86,34 @@ fn whole(model: &Model, size: Size, theme: Theme, now: Time) -> Vec<Row> {
     } else if steered && height > 4 {
         rows.push(lights(model, room, theme));
     }
+    if height > 5 && !model.stopping && !model.is_over() {
+        rows.extend(saying(model, room, theme));
+    }
     let left = height.saturating_sub(rows.len() + below.len());
     rows.extend(parts(model, room, left, theme, now));
     rows.extend(below);
     rows.truncate(height);
     rows
+}
+
+/// The end of what a model is saying, in one line.
+fn saying(model: &Model, room: usize, theme: Theme) -> Option<Row> {
+    let said = inline(&model.saying);
+    let said = said.trim();
+    if said.is_empty() {
+        return None;
+    }
+    let more = theme.mark("…", "...");
+    let (mut end, mut took) = (String::new(), width(more) + 2);
+    for c in said.chars().rev() {
+        took += width(c.encode_utf8(&mut [0; 4]));
+        if took > room {
+            break;
+        }
+        end.insert(0, c);
+    }
+    let more = if end.len() < said.len() { more } else { "" };
+    Some(Row::new().toned(format!("  {more}{end}"), Tone::Faint))
 }
 
 fn rule(model: &Model, room: usize, theme: Theme, now: Time) -> Row {

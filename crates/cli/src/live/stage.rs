@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use domain::Time;
 use engine::task::Step;
+use llm::Piece;
 
 use super::fold::{Line, fold};
 use super::model::{Light, Model, State};
@@ -71,9 +72,18 @@ impl Stage {
 
     /// A step that is durable. Where there is one way only, how it ended says all there is to say.
     pub(crate) fn see(&mut self, step: &Step) {
+        self.model.saying.clear();
         let lines = fold(&mut self.model, step);
         if self.model.steering.is_some() && self.way != Way::Silent {
             self.lines.extend(lines);
+        }
+    }
+
+    /// A part of a reply, while it comes in.
+    pub(crate) fn hear(&mut self, piece: Piece<'_>) {
+        match piece {
+            Piece::Text(more) | Piece::Thought(more) | Piece::Call(more) => self.model.hear(more),
+            Piece::Again => self.model.saying.clear(),
         }
     }
 

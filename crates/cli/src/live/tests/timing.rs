@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use domain::Time;
 use domain::ask::Claim;
+use llm::Piece;
 use serde_json::json;
 
 use super::DRAWN;
@@ -165,4 +166,27 @@ fn while_its_size_changes_the_block_is_one_short_line() {
     assert_eq!(rows(stage.draw(at(1_200), other)), 0);
     assert_eq!(stage.draw(at(1_440), other), None, "it may still be changing");
     assert!(rows(stage.draw(at(1_450), other)) > 3);
+}
+
+#[test]
+fn what_a_model_says_is_seen_while_it_says_it_and_not_afterwards() {
+    let mut stage = stage(Way::Live);
+    let size = Size { columns: 80, rows: 40 };
+    let recording = aurora();
+    let (before, after) = recording.steps.split_at(1);
+    before.iter().for_each(|step| stage.see(step));
+    assert!(stage.draw(at(300), size).is_some());
+    stage.hear(Piece::Text("{\"task\": \x1b[31m first"));
+    let frame = stage.draw(at(400), size).expect("a frame, with the first word");
+    assert!(frame.contains("  {\"task\": ") && frame.contains("first"), "{frame:?}");
+    assert!(!frame.contains("\x1b[31m"), "what it says is shown, not obeyed: {frame:?}");
+    stage.hear(Piece::Text(&"word ".repeat(200)));
+    let frame = stage.draw(at(500), size).expect("a frame");
+    assert!(frame.contains("  …") && frame.contains("word"), "{frame:?}");
+    stage.hear(Piece::Again);
+    stage.hear(Piece::Thought("another try"));
+    let frame = stage.draw(at(600), size).expect("a frame");
+    assert!(frame.contains("another try") && !frame.contains("word"), "{frame:?}");
+    after.iter().take(1).for_each(|step| stage.see(step));
+    assert!(!stage.draw(at(700), size).expect("a frame").contains("another try"));
 }
