@@ -3,10 +3,17 @@
 //! The only crate that talks to a model's server. It is asked through `llm::Model`; which ask that is, what it may cost and
 //! whether it may leave the machine were decided before.
 
+pub mod breaker;
+pub mod dialect;
 mod endpoint;
+pub mod frames;
 mod key;
 mod price;
+pub mod retry;
+mod said;
+pub mod trouble;
 
 pub use endpoint::{Dialect, Endpoint};
 pub use key::Key;
 pub use price::Price;
+pub use trouble::Trouble;
