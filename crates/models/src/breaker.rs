@@ -71,6 +71,8 @@ mod tests {
     }
     use Input::{Ask, Bad, Good, OurFault};
 
+    type Case = (&'static str, Vec<(i64, Input)>, Vec<bool>);
+
     fn play(script: &[(i64, Input)]) -> Vec<bool> {
         let (mut breaker, mut allowed) = (Breaker::NEW, Vec::new());
         for &(second, input) in script {
@@ -93,7 +95,7 @@ mod tests {
     #[test]
     fn five_failures_in_a_row_open_it_and_one_trial_decides() {
         let five = [(0, Bad); 5];
-        let cases: [(&str, Vec<(i64, Input)>, Vec<bool>); 9] = [
+        let cases: [Case; 9] = [
             ("four do not", [&[(0, Bad); 4][..], &[(0, Ask)]].concat(), vec![true]),
             ("five do", [&five[..], &[(0, Ask), (29, Ask)]].concat(), vec![false, false]),
             (

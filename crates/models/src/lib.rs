@@ -8,12 +8,18 @@ pub mod dialect;
 mod endpoint;
 pub mod frames;
 mod key;
+mod line;
 mod price;
 pub mod retry;
 mod said;
+#[cfg(test)]
+mod server;
 pub mod trouble;
+mod wire;
 
 pub use endpoint::{Dialect, Endpoint};
 pub use key::Key;
+pub use line::{Line, Surroundings};
 pub use price::Price;
 pub use trouble::Trouble;
+pub use wire::{NoClient, Pace, Wire};

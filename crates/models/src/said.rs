@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::{Key, Trouble};
 
-/// How much of what a server says is shown.
+/// How much of what a server says is read, and how much of that is shown.
+const READ: usize = 4000;
 const SHOWN: usize = 300;
 
 /// An error as a server told it. The key is no longer in it.
@@ -25,7 +26,7 @@ impl Said {
     pub(crate) fn body(status: u16, body: &str, key: Option<&Key>) -> Self {
         let mut said = match serde_json::from_str(body) {
             Ok(value) => Self::value(&value, key),
-            Err(_) => Self { message: clean(body, key), ..Self::default() },
+            Err(_) => Self { message: scrub(body, key), ..Self::default() },
         };
         said.status = Some(status);
         said
@@ -39,9 +40,9 @@ impl Said {
         let message =
             error.as_str().or_else(|| text("message")).or_else(|| text("detail")).or_else(|| text("error"));
         let message = match message {
-            Some(message) => clean(message, key),
+            Some(message) => scrub(message, key),
             None if error.as_object().is_some_and(|fields| !fields.is_empty()) => {
-                clean(&error.to_string(), key)
+                scrub(&error.to_string(), key)
             }
             None => String::new(),
         };
@@ -59,19 +60,20 @@ impl Said {
     pub(crate) fn trouble(self, after: Option<Duration>) -> Trouble {
         let after = after.or(self.after);
         let low = self.message.to_lowercase();
+        let said = shorten(self.message.clone(), SHOWN);
         let has = |words: &[&str]| words.iter().any(|word| low.contains(word));
         let status = self.status.unwrap_or_else(|| self.status_of_code());
         let rejects = (400..500).contains(&status);
         let full =
             self.is_coded(&["context_length_exceeded", "exceed_context_size_error", "request_too_large"]);
         if full || status == 413 || (rejects || status == 500) && has(&FULL) {
-            return Trouble::Full { said: self.message };
+            return Trouble::Full { said };
         }
         if self.is_coded(&["insufficient_quota", "billing_error", "insufficient_credits"])
             || status == 402
             || rejects && has(&["credit balance", "insufficient balance", "insufficient credit"])
         {
-            return Trouble::Credit { said: self.message };
+            return Trouble::Credit { said };
         }
         if matches!(status, 401 | 403)
             || self.is_coded(&[
@@ -84,21 +86,21 @@ impl Said {
             || status == 400
                 && has(&["api key not valid", "api_key_invalid", "invalid api key", "api key expired"])
         {
-            return Trouble::Key { said: self.message };
+            return Trouble::Key { said };
         }
         if self.is_coded(&["model_not_found"])
             || matches!(status, 400 | 404)
                 && has(&["model"])
                 && has(&["not found", "not_found", "not exist", "unknown model", "invalid model", "model:"])
         {
-            return Trouble::Model { said: self.message };
+            return Trouble::Model { said };
         }
         match status {
             404 | 405 => Trouble::Address { status },
-            429 => Trouble::Limited { after, said: self.message },
-            503 | 529 => Trouble::Busy { after, said: self.message },
-            408 | 409 | 425 | 500.. => Trouble::Server { status, after, said: self.message },
-            _ => Trouble::Rejected { status, said: self.message },
+            429 => Trouble::Limited { after, said },
+            503 | 529 => Trouble::Busy { after, said },
+            408 | 409 | 425 | 500.. => Trouble::Server { status, after, said },
+            _ => Trouble::Rejected { status, said },
         }
     }
 
@@ -141,24 +143,35 @@ fn delay(error: &Value) -> Option<Duration> {
 
 /// Fit to be shown: without the key, on one line, not long.
 pub(crate) fn clean(text: &str, key: Option<&Key>) -> String {
+    shorten(scrub(text, key), SHOWN)
+}
+
+/// Without the key, and on one line.
+fn scrub(text: &str, key: Option<&Key>) -> String {
     let text = match key.map(Key::expose) {
         Some(key) if !key.is_empty() => text.replace(key, "(key)"),
         _ => text.to_owned(),
     };
     let mut shown = String::new();
-    for (number, word) in text.split_whitespace().enumerate() {
-        if number > 0 {
+    for word in text.split_whitespace() {
+        if !shown.is_empty() {
             shown.push(' ');
         }
         for c in word.chars() {
             if c.is_control() || is_invisible(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
         }
-        if shown.len() > SHOWN {
-            let cut: String = shown.chars().take(SHOWN).collect();
-            return format!("{}…", cut.trim_end());
+        if shown.len() > READ {
+            break;
         }
     }
-    shown
+    shorten(shown, READ)
+}
+
+fn shorten(text: String, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
+        None => text,
+    }
 }
 
 /// What turns text around or hides in it.

@@ -256,7 +256,7 @@ impl Trouble {
             Self::NoAddress => {
                 format!("`{url}` is no address: correct the `url` of `{provider}` in the settings")
             }
-            Self::Slow { at, after } => slow(*at, *after, &name, &host),
+            Self::Slow { at, after } => slow(*at, *after, &name, host),
             Self::Cut { begun: false } => format!("`{name}` hung up before it answered: try again"),
             Self::Cut { begun: true } => {
                 format!("the reply of `{name}` was cut off before its end: try again")

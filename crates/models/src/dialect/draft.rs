@@ -73,8 +73,9 @@ pub(super) struct Fragment<'a> {
 pub(super) type Hear<'a> = &'a dyn Fn(Piece<'_>);
 
 impl Draft {
-    pub(super) const fn begun(&self) -> bool {
-        self.size > 0
+    /// How many bytes came, whatever they were for.
+    pub(super) const fn size(&self) -> usize {
+        self.size
     }
 
     pub(super) const fn has_calls(&self) -> bool {
@@ -192,7 +193,7 @@ impl Draft {
     /// The reply, if it is all there.
     pub(super) fn finish(self, limit: u32) -> Result<Completion, Trouble> {
         if !self.over {
-            return Err(Trouble::Cut { begun: self.begun() });
+            return Err(Trouble::Cut { begun: self.size > 0 });
         }
         if !self.refusal.trim().is_empty() {
             return Err(Trouble::Declined { said: self.refusal });
@@ -242,7 +243,7 @@ impl Slot {
         };
         // Some write the object as a string into the string.
         let args = match &args {
-            Value::String(inner) => serde_json::from_str(inner).map_err(|_| no_object("a text"))?,
+            Value::String(inner) => serde_json::from_str(inner).map_err(|_no_json| no_object("a text"))?,
             _ => args,
         };
         match args {

@@ -120,6 +120,12 @@ impl Reader {
         self.draft.over
     }
 
+    /// How many bytes of a reply came so far, thoughts and arguments included.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.draft.size()
+    }
+
     /// What the server has counted so far.
     #[must_use]
     pub const fn counts(&self) -> Counts {
