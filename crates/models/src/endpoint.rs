@@ -47,6 +47,10 @@ pub struct Endpoint {
     /// As its server calls it.
     pub model: String,
     pub key: Option<Key>,
+    /// Where its key comes from, or would: `ANTHROPIC_API_KEY`, a file. Empty where it needs none.
+    pub key_from: String,
+    /// Whether it may be spoken to without encryption although it is on another machine.
+    pub plain_http: bool,
     /// How able it is, as the owner ranks it; more is better.
     pub rank: u32,
     pub price: Price,
@@ -63,12 +67,18 @@ impl Endpoint {
         format!("{}/{}", self.provider, self.model)
     }
 
+    /// Its machine and port, as the address says: `127.0.0.1:11434`.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        let host = self.url.split_once("://").map_or(self.url.as_str(), |(_, rest)| rest);
+        let host = host.split(['/', '?', '#']).next().unwrap_or_default();
+        host.rsplit_once('@').map_or(host, |(_, host)| host)
+    }
+
     /// Whether what it is told leaves this machine.
     #[must_use]
     pub fn is_outside(&self) -> bool {
-        let host = self.url.split_once("://").map_or(self.url.as_str(), |(_, rest)| rest);
-        let host = host.split(['/', '?', '#']).next().unwrap_or_default();
-        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        let host = self.host();
         let host = match host.strip_prefix('[') {
             Some(rest) => rest.split(']').next().unwrap_or_default(),
             None => host.split(':').next().unwrap_or_default(),
@@ -88,8 +98,21 @@ mod tests {
         let outside = |url: &str| {
             let (provider, url, model) = ("p".into(), url.into(), "m".into());
             let (price, dialect) = (Price::default(), Dialect::Chat);
-            Endpoint { provider, dialect, url, model, key: None, rank: 0, price, tokens_out: 1, data: None }
-                .is_outside()
+            let (key, key_from, plain_http) = (None, String::new(), false);
+            Endpoint {
+                provider,
+                dialect,
+                url,
+                model,
+                key,
+                key_from,
+                plain_http,
+                rank: 0,
+                price,
+                tokens_out: 1,
+                data: None,
+            }
+            .is_outside()
         };
         for url in [
             "http://127.0.0.1:11434",

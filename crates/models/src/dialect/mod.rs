@@ -1,0 +1,160 @@
+//! What is said to a server and what it says back, in each of five dialects. Pure: values in, values out.
+//!
+//! Start reading at [`request`] for what goes out and at [`Reader`] for what comes back.
+
+mod anthropic;
+mod chat;
+mod draft;
+mod fit;
+mod gemini;
+mod manner;
+mod ollama;
+mod responses;
+#[cfg(test)]
+pub(crate) mod samples;
+#[cfg(test)]
+mod tests;
+
+pub use draft::Counts;
+pub use manner::{Form, Limit, Manner};
+
+use draft::Draft;
+use llm::{Completion, Piece, Prompt};
+use manner::Way;
+use serde_json::Value;
+
+use crate::frames::{Frame, Framing};
+use crate::said::{Said, clean};
+use crate::{Dialect, Endpoint, Key, Trouble};
+
+/// A request that is ready to be sent. The key is not in it: the wire puts it where `key` says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outgoing {
+    /// Appended to the endpoint's address.
+    pub path: String,
+    pub headers: Vec<(&'static str, &'static str)>,
+    /// The header that the key goes into, and what stands before it there.
+    pub key: (&'static str, &'static str),
+    pub body: Value,
+}
+
+/// What is sent, always for a stream.
+#[must_use]
+pub fn request(endpoint: &Endpoint, prompt: &Prompt, manner: Manner) -> Outgoing {
+    let way = Way::of(prompt, manner, endpoint.dialect);
+    match endpoint.dialect {
+        Dialect::Anthropic => anthropic::request(endpoint, prompt, &way),
+        Dialect::Chat => chat::request(endpoint, prompt, &way, manner),
+        Dialect::Responses => responses::request(endpoint, prompt, &way, manner),
+        Dialect::Gemini => gemini::request(endpoint, prompt, &way),
+        Dialect::Ollama => ollama::request(endpoint, prompt, &way),
+    }
+}
+
+impl Dialect {
+    #[must_use]
+    pub const fn framing(self) -> Framing {
+        match self {
+            Self::Ollama => Framing::Lines,
+            Self::Anthropic | Self::Chat | Self::Responses | Self::Gemini => Framing::Events,
+        }
+    }
+}
+
+/// Reads one reply, frame by frame.
+#[derive(Debug)]
+pub struct Reader {
+    dialect: Dialect,
+    draft: Draft,
+    wrapped: bool,
+    limit: u32,
+    key: Option<Key>,
+}
+
+impl Reader {
+    #[must_use]
+    pub fn new(endpoint: &Endpoint, prompt: &Prompt, manner: Manner) -> Self {
+        Self {
+            dialect: endpoint.dialect,
+            draft: Draft::default(),
+            wrapped: Way::of(prompt, manner, endpoint.dialect).is_wrapped(),
+            limit: endpoint.tokens_out,
+            key: endpoint.key.clone(),
+        }
+    }
+
+    /// The pieces in this frame are told as they are found.
+    pub fn read(&mut self, frame: &Frame, hear: &dyn Fn(Piece<'_>)) -> Result<(), Trouble> {
+        // Gemini has no other end marker than its reason to stop, and may count after it.
+        if self.draft.over && self.dialect != Dialect::Gemini {
+            return Ok(());
+        }
+        if self.dialect == Dialect::Chat && frame.data.trim() == "[DONE]" {
+            self.draft.over = true;
+            return Ok(());
+        }
+        let value: Value = match serde_json::from_str(&frame.data) {
+            Ok(value) => value,
+            // `ping` and the like may be empty.
+            Err(_) if frame.data.trim().is_empty() => return Ok(()),
+            Err(why) => return Err(Trouble::malformed(format!("its stream is not JSON: {why}"))),
+        };
+        // All of them say it the same way, with or without a name for the event; an empty field says nothing.
+        let error = value.get("error").is_some_and(|error| !error.is_null());
+        let typed = value.get("type").and_then(Value::as_str) == Some("error") || frame.event == "error";
+        if error || typed {
+            return Err(Said::value(&value, self.key.as_ref()).trouble(None));
+        }
+        match self.dialect {
+            Dialect::Anthropic => anthropic::read(&mut self.draft, &value, hear),
+            Dialect::Chat => chat::read(&mut self.draft, &value, hear),
+            Dialect::Responses => responses::read(&mut self.draft, &value, self.key.as_ref(), hear),
+            Dialect::Gemini => gemini::read(&mut self.draft, &value, hear),
+            Dialect::Ollama => ollama::read(&mut self.draft, &value, hear),
+        }
+    }
+
+    /// Whether the end marker was seen.
+    #[must_use]
+    pub const fn is_over(&self) -> bool {
+        self.draft.over
+    }
+
+    /// How many bytes of a reply came so far, thoughts and arguments included.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.draft.size()
+    }
+
+    /// What the server has counted so far.
+    #[must_use]
+    pub const fn counts(&self) -> Counts {
+        self.draft.counts
+    }
+
+    /// The reply, if all of it is there and it is one. Its usage is for whoever knows the price.
+    pub fn finish(self) -> Result<Completion, Trouble> {
+        let (wrapped, key) = (self.wrapped, self.key);
+        match self.draft.finish(self.limit) {
+            Ok(completion) if wrapped => Ok(Completion { text: fit::unwrap(completion.text), ..completion }),
+            Err(Trouble::Declined { said }) => Err(Trouble::Declined { said: clean(&said, key.as_ref()) }),
+            Err(Trouble::Malformed { what }) => Err(Trouble::Malformed { what: clean(&what, key.as_ref()) }),
+            other => other,
+        }
+    }
+}
+
+/// A text in a value, or an empty one.
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A number in a value, at a path of names.
+fn number(value: &Value, path: &[&str]) -> Option<u64> {
+    path.iter().try_fold(value, |value, name| value.get(name))?.as_u64()
+}
+
+/// The members of a list in a value.
+fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}

@@ -1,0 +1,311 @@
+//! How replies end when they do not end well.
+
+use llm::Called;
+use serde_json::{Value, json};
+
+use super::reply;
+use crate::dialect::samples::{self, events, lines, named_events};
+use crate::{Dialect, Trouble};
+
+fn declined(said: &str) -> Trouble {
+    Trouble::Declined { said: said.into() }
+}
+
+fn chat(delta: &Value, reason: &str) -> String {
+    events(&[json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": reason }] })])
+        + "data: [DONE]\n\n"
+}
+
+fn anthropic(text: &str, delta: &Value) -> String {
+    named_events(&[
+        json!({ "type": "message_start", "message": { "usage": { "input_tokens": 1, "output_tokens": 1 } } }),
+        json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } }),
+        json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": text } }),
+        json!({ "type": "message_delta", "delta": delta, "usage": { "output_tokens": 2 } }),
+        json!({ "type": "message_stop" }),
+    ])
+}
+
+fn gemini(candidate: &Value) -> String {
+    events(&[json!({ "candidates": [candidate] })])
+}
+
+fn responses(kind: &str, response: &Value) -> String {
+    named_events(&[json!({ "type": kind, "response": response })])
+}
+
+/// "Handling stop reasons" (Claude Docs), "Refusals" under "Structured model outputs" (OpenAI), "FinishReason" and "BlockReason"
+/// (Gemini API reference).
+#[test]
+fn refusals_and_filters_are_declined_in_the_providers_words() {
+    let refusal = |text: &str| json!({ "type": "response.refusal.delta", "output_index": 0, "content_index": 0, "delta": text });
+    let cases = [
+        (Dialect::Anthropic, anthropic("I will not", &json!({ "stop_reason": "refusal" })), "I will not"),
+        (
+            Dialect::Anthropic,
+            anthropic(
+                "",
+                &json!({ "stop_reason": "refusal", "stop_details": { "type": "refusal", "explanation": "not this" } }),
+            ),
+            "not this",
+        ),
+        (Dialect::Chat, chat(&json!({ "refusal": "I will not" }), "stop"), "I will not"),
+        (
+            Dialect::Chat,
+            chat(&json!({ "content": "half" }), "content_filter"),
+            "its content filter stopped it",
+        ),
+        (
+            Dialect::Responses,
+            named_events(&[
+                refusal("I will"),
+                refusal(" not"),
+                json!({ "type": "response.completed", "response": { "output": [] } }),
+            ]),
+            "I will not",
+        ),
+        (
+            Dialect::Responses,
+            responses(
+                "response.completed",
+                &json!({ "output": [{ "type": "message", "content": [{ "type": "refusal", "refusal": "I will not" }] }] }),
+            ),
+            "I will not",
+        ),
+        (
+            Dialect::Responses,
+            responses(
+                "response.incomplete",
+                &json!({ "incomplete_details": { "reason": "content_filter" } }),
+            ),
+            "its content filter stopped it",
+        ),
+        (Dialect::Gemini, gemini(&json!({ "finishReason": "SAFETY" })), "it was stopped: SAFETY"),
+        (
+            Dialect::Gemini,
+            gemini(&json!({ "finishReason": "RECITATION", "finishMessage": "that is a song" })),
+            "that is a song",
+        ),
+        (
+            Dialect::Gemini,
+            events(&[json!({ "promptFeedback": { "blockReason": "PROHIBITED_CONTENT" } })]),
+            "the prompt was blocked: PROHIBITED_CONTENT",
+        ),
+    ];
+    for (dialect, stream, said) in cases {
+        assert_eq!(reply(dialect, false, &stream), Err(declined(said)), "{stream}");
+    }
+}
+
+#[test]
+fn a_reply_cut_by_its_limit_says_so() {
+    let cases = [
+        (Dialect::Anthropic, anthropic("{\"ans", &json!({ "stop_reason": "max_tokens" }))),
+        (Dialect::Chat, chat(&json!({ "content": "{\"ans" }), "length")),
+        (
+            Dialect::Responses,
+            responses(
+                "response.incomplete",
+                &json!({ "incomplete_details": { "reason": "max_output_tokens" } }),
+            ),
+        ),
+        (
+            Dialect::Gemini,
+            gemini(&json!({ "content": { "parts": [{ "text": "{\"ans" }] }, "finishReason": "MAX_TOKENS" })),
+        ),
+        (
+            Dialect::Ollama,
+            lines(&[json!({ "message": { "content": "{\"ans" }, "done": true, "done_reason": "length" })]),
+        ),
+    ];
+    for (dialect, stream) in cases {
+        assert_eq!(reply(dialect, false, &stream), Err(Trouble::Truncated { tokens: 1000 }), "{stream}");
+    }
+}
+
+#[test]
+fn what_ends_without_sense_is_an_error_that_says_so() {
+    let cases = [
+        (Dialect::Anthropic, anthropic("so", &json!({ "stop_reason": "tool_use" })), "called none"),
+        (Dialect::Anthropic, anthropic("so", &json!({ "stop_reason": "pause_turn" })), "`pause_turn`"),
+        (Dialect::Anthropic, anthropic(" ", &json!({ "stop_reason": "end_turn" })), "said nothing"),
+        (Dialect::Chat, chat(&json!({}), "tool_calls"), "called none"),
+        (Dialect::Chat, chat(&json!({ "content": "so" }), ""), "without saying why"),
+        (Dialect::Chat, chat(&json!({ "content": "so" }), "abort"), "`abort`"),
+        (Dialect::Chat, "data: {\"choices\": [\n\n".into(), "not JSON"),
+        (
+            Dialect::Gemini,
+            gemini(&json!({ "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "odd" })),
+            "`MALFORMED_FUNCTION_CALL: odd`",
+        ),
+        (Dialect::Gemini, gemini(&json!({ "finishReason": "STOP" })), "said nothing"),
+        (Dialect::Ollama, "{\"message\"\n".into(), "not JSON"),
+    ];
+    for (dialect, stream, expected) in cases {
+        match reply(dialect, true, &stream) {
+            Err(Trouble::Malformed { what }) => assert!(what.contains(expected), "{what}"),
+            other => panic!("{stream}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn an_error_in_the_middle_of_a_stream_is_understood() {
+    let busy = |said: &str| Trouble::Busy { after: None, said: said.into() };
+    let failed = |said: &str| Trouble::Server { status: 500, after: None, said: said.into() };
+    let limited = |said: &str| Trouble::Limited { after: None, said: said.into() };
+    let cases = [
+        (
+            Dialect::Anthropic,
+            named_events(&[
+                json!({ "type": "error", "error": { "type": "overloaded_error", "message": "Overloaded" } }),
+            ]),
+            busy("Overloaded"),
+        ),
+        (
+            Dialect::Chat,
+            events(&[json!({ "error": { "message": "it broke", "type": "server_error" } })]),
+            failed("it broke"),
+        ),
+        (
+            Dialect::Chat,
+            events(&[
+                json!({ "error": { "message": "slow", "code": 429 }, "choices": [{ "delta": {}, "finish_reason": "error" }] }),
+            ]),
+            limited("slow"),
+        ),
+        (
+            Dialect::Responses,
+            named_events(&[
+                json!({ "type": "error", "code": "rate_limit_exceeded", "message": "slow", "param": null }),
+            ]),
+            limited("slow"),
+        ),
+        (
+            Dialect::Responses,
+            responses(
+                "response.failed",
+                &json!({ "error": { "code": "server_error", "message": "it broke" } }),
+            ),
+            failed("it broke"),
+        ),
+        (
+            Dialect::Gemini,
+            events(&[json!({ "error": { "code": 503, "message": "later", "status": "UNAVAILABLE" } })]),
+            busy("later"),
+        ),
+        (
+            Dialect::Ollama,
+            lines(&[
+                json!({ "message": { "content": "so" }, "done": false }),
+                json!({ "error": "it broke" }),
+            ]),
+            failed("it broke"),
+        ),
+    ];
+    for (dialect, stream, expected) in cases {
+        assert_eq!(reply(dialect, false, &stream), Err(expected), "{stream}");
+    }
+}
+
+/// A server that repeats what it was sent must not get the key into a record.
+#[test]
+fn no_key_comes_back_out_of_a_stream() {
+    let key = samples::KEY;
+    let streams = [
+        (Dialect::Chat, events(&[json!({ "error": { "message": format!("bad key {key}") } })])),
+        (Dialect::Chat, chat(&json!({ "refusal": format!("your key {key}") }), "stop")),
+        (Dialect::Chat, chat(&json!({ "content": "so" }), key)),
+        (Dialect::Anthropic, anthropic(key, &json!({ "stop_reason": "refusal" }))),
+        (Dialect::Gemini, events(&[json!({ "error": { "code": 400, "message": key } })])),
+        (Dialect::Responses, responses("response.failed", &json!({ "error": { "message": key } }))),
+        (Dialect::Ollama, lines(&[json!({ "error": key })])),
+    ];
+    for (dialect, stream) in streams {
+        let trouble = reply(dialect, false, &stream).unwrap_err();
+        let shown = format!("{trouble} {trouble:?} {}", trouble.sentence(&samples::endpoint(dialect)));
+        assert!(!shown.contains(key), "{shown}");
+    }
+}
+
+#[test]
+fn several_calls_of_any_dialect_stay_apart() {
+    let call = |index: u64, path: &str| {
+        [
+            json!({ "type": "content_block_start", "index": index, "content_block": { "type": "tool_use", "id": "same", "name": "read_file", "input": {} } }),
+            json!({ "type": "content_block_delta", "index": index, "delta": { "type": "input_json_delta", "partial_json": json!({ "path": path }).to_string() } }),
+        ]
+    };
+    let end = [
+        json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use" } }),
+        json!({ "type": "message_stop" }),
+    ];
+    let function = |path: &str| json!({ "name": "read_file", "arguments": { "path": path } });
+    let item = |path: &str| json!({ "type": "function_call", "call_id": "c", "name": "read_file", "arguments": json!({ "path": path }).to_string() });
+    let part = |path: &str| json!({ "functionCall": { "name": "read_file", "args": { "path": path } } });
+    let streams = [
+        (Dialect::Anthropic, named_events(&[call(0, "a"), call(1, "b"), end].concat())),
+        (
+            Dialect::Chat,
+            chat(
+                &json!({ "tool_calls": [{ "function": function("a") }, { "function": function("b") }] }),
+                "tool_calls",
+            ),
+        ),
+        (Dialect::Responses, responses("response.completed", &json!({ "output": [item("a"), item("b")] }))),
+        (
+            Dialect::Gemini,
+            gemini(&json!({ "content": { "parts": [part("a"), part("b")] }, "finishReason": "STOP" })),
+        ),
+        (
+            Dialect::Ollama,
+            lines(&[
+                json!({ "message": { "tool_calls": [{ "function": function("a") }] }, "done": false }),
+                json!({ "message": { "tool_calls": [{ "function": function("b") }] }, "done": false }),
+                json!({ "done": true, "done_reason": "stop" }),
+            ]),
+        ),
+    ];
+    let called = |path: &str| Called { tool: "read_file".into(), args: json!({ "path": path }) };
+    for (dialect, stream) in streams {
+        let calls = reply(dialect, true, &stream).map(|completion| completion.calls);
+        assert_eq!(calls, Ok(vec![called("a"), called("b")]), "{dialect:?}");
+    }
+}
+
+#[test]
+fn servers_that_only_speak_like_openai_are_understood() {
+    let call = json!({ "path": "ü.txt" }).to_string();
+    let cases = [
+        (
+            "the old form of a call",
+            chat(
+                &json!({ "content": "so", "function_call": { "name": "read_file", "arguments": call } }),
+                "function_call",
+            ),
+        ),
+        (
+            "stop after a call",
+            chat(
+                &json!({ "content": "so", "tool_calls": [{ "function": { "name": "read_file", "arguments": call } }] }),
+                "stop",
+            ),
+        ),
+        (
+            "content in parts",
+            chat(
+                &json!({ "content": [{ "type": "thinking", "thinking": [{ "type": "text", "text": "hm" }] }, { "type": "text", "text": "so" }], "tool_calls": [{ "index": 0, "id": "", "function": { "name": "read_file", "arguments": call } }] }),
+                "tool_calls",
+            ),
+        ),
+        (
+            "a message instead of a delta",
+            events(&[
+                json!({ "choices": [{ "message": { "content": "so", "tool_calls": [{ "function": { "name": "read_file", "arguments": call } }] }, "finish_reason": "tool_calls" }] }),
+            ]) + "data: [DONE]\n\n",
+        ),
+    ];
+    for (name, stream) in cases {
+        assert_eq!(reply(Dialect::Chat, true, &stream), Ok(super::called()), "{name}");
+    }
+}

@@ -1,0 +1,287 @@
+//! Models in the order in which they are asked: the first that answers has answered.
+//!
+//! INVARIANT: what a prompt costs is never more than its quote said, since no more than [`retry::BILLED`] tries may reach a
+//! bill, each with every byte counted as a token.
+//!
+//! Start reading at [`Line::complete`], then `Asking::endpoint`.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::Arc;
+
+use domain::Clock;
+use domain::ask::{Unanswered, Usage};
+use llm::{Completing, Completion, Listen, Model, Piece, Prompt, Quote};
+
+use crate::dialect::{Counts, Form, Manner, request};
+use crate::retry::{self, BILLED, Next};
+use crate::wire::Tried;
+use crate::{Dialect, Endpoint, Trouble, Wire};
+
+/// What servers add of their own to every request, a preamble about tools say; nobody adds this much.
+const ADDED: u64 = 2048;
+/// How many bytes a token has, about, for whoever does not count.
+const BYTES_PER_TOKEN: u64 = 4;
+/// Parameters that a server may decline one after the other.
+const STEPS: u32 = 8;
+
+/// What is given from outside.
+#[derive(Clone)]
+pub struct Surroundings {
+    pub clock: Arc<dyn Clock>,
+    /// In [0, 1).
+    pub chance: Arc<dyn Fn() -> f64 + Send + Sync>,
+}
+
+impl fmt::Debug for Surroundings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Surroundings")
+    }
+}
+
+#[derive(Clone)]
+pub struct Line(Arc<Inner>);
+
+struct Inner {
+    endpoints: Vec<Endpoint>,
+    wire: Arc<Wire>,
+    around: Surroundings,
+}
+
+impl Line {
+    #[must_use]
+    pub fn new(endpoints: Vec<Endpoint>, wire: Arc<Wire>, around: Surroundings) -> Self {
+        Self(Arc::new(Inner { endpoints, wire, around }))
+    }
+
+    #[must_use]
+    pub fn endpoints(&self) -> &[Endpoint] {
+        &self.0.endpoints
+    }
+}
+
+impl Model for Line {
+    fn name(&self) -> String {
+        self.0.endpoints.first().map_or_else(|| "no model".to_owned(), Endpoint::name)
+    }
+
+    fn quote(&self, prompt: &Prompt) -> Option<Quote> {
+        if self.0.endpoints.is_empty() {
+            return None;
+        }
+        let mut quote = Quote {
+            models: Vec::new(),
+            outside: false,
+            passed_over: Vec::new(),
+            bytes: 0,
+            tokens: 0,
+            money: 0,
+        };
+        for endpoint in &self.0.endpoints {
+            if let Some(why) = may_not_be_told(endpoint, prompt) {
+                quote.passed_over.push((endpoint.name(), why));
+                continue;
+            }
+            let bytes = most_bytes(endpoint, prompt);
+            let (tokens_in, tokens_out) = (bytes.saturating_add(ADDED), u64::from(endpoint.tokens_out));
+            let tokens = tokens_in.saturating_add(tokens_out).saturating_mul(BILLED.into());
+            let money = price(endpoint, Counts { tokens_in, cached: 0, kept: tokens_in, tokens_out });
+            quote.models.push(endpoint.name());
+            quote.outside |= endpoint.is_outside();
+            quote.bytes = quote.bytes.max(bytes);
+            quote.tokens = quote.tokens.max(tokens);
+            quote.money = quote.money.max(money.saturating_mul(BILLED.into()));
+        }
+        Some(quote)
+    }
+
+    fn complete(&self, prompt: Prompt, listen: Listen) -> Completing {
+        let inner = Arc::clone(&self.0);
+        Box::pin(async move { Asking::new(&inner, &prompt, &listen).all().await })
+    }
+}
+
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Line").field("endpoints", &self.0.endpoints).finish_non_exhaustive()
+    }
+}
+
+/// Why an endpoint is passed over, if it is.
+fn may_not_be_told(endpoint: &Endpoint, prompt: &Prompt) -> Option<String> {
+    let data = endpoint.data.as_ref()?;
+    let barred: Vec<&str> = prompt.classes.difference(data).map(|class| class.name()).collect();
+    (!barred.is_empty()).then(|| format!("it may not be told {} data", barred.join(" and ")))
+}
+
+/// The largest request that this prompt can become there: with tools to call, and with the same in words.
+fn most_bytes(endpoint: &Endpoint, prompt: &Prompt) -> u64 {
+    let best = Manner { form: Form::Schema, ..Manner::of(endpoint) };
+    let size = |calls: bool| request(endpoint, prompt, Manner { calls, ..best }).body.to_string().len();
+    let most = if prompt.calling.is_some() { size(true).max(size(false)) } else { size(false) };
+    u64::try_from(most).unwrap_or(u64::MAX)
+}
+
+/// Anthropic takes a quarter more for what it keeps.
+fn price(endpoint: &Endpoint, counts: Counts) -> u64 {
+    let Counts { tokens_in, cached, kept, tokens_out } = counts;
+    let surcharge = if endpoint.dialect == Dialect::Anthropic { kept.div_ceil(4) } else { 0 };
+    endpoint.price.of(tokens_in.saturating_add(surcharge), cached, tokens_out)
+}
+
+/// One prompt on its way along the line.
+struct Asking<'a> {
+    inner: &'a Inner,
+    prompt: &'a Prompt,
+    listen: &'a Listen,
+    /// What all tries came to.
+    spent: Usage,
+    /// Tries that a server may put on the bill.
+    billed: u32,
+    asked: bool,
+}
+
+impl<'a> Asking<'a> {
+    fn new(inner: &'a Inner, prompt: &'a Prompt, listen: &'a Listen) -> Self {
+        Self { inner, prompt, listen, spent: Usage::default(), billed: 0, asked: false }
+    }
+
+    async fn all(mut self) -> Result<Completion, Unanswered> {
+        let begin = self.inner.around.clock.now();
+        let (mut failed, mut passed) = (Vec::new(), Vec::new());
+        for endpoint in &self.inner.endpoints {
+            if let Some(why) = may_not_be_told(endpoint, self.prompt) {
+                passed.push(format!("`{}`: {why}", endpoint.name()));
+                continue;
+            }
+            match self.endpoint(endpoint).await {
+                Ok(completion) => {
+                    let took = self.inner.around.clock.now().since(begin).as_millis();
+                    let latency_ms = u64::try_from(took).unwrap_or(u64::MAX);
+                    let usage = Usage { model: endpoint.name(), latency_ms, ..self.spent };
+                    return Ok(Completion { usage, ..completion });
+                }
+                Err(trouble) => {
+                    let stop = !trouble.try_next() || self.billed >= BILLED;
+                    failed.push((endpoint, trouble));
+                    if stop {
+                        break;
+                    }
+                }
+            }
+        }
+        Err(silence(&failed, &passed))
+    }
+
+    /// As many tries as the trouble is worth.
+    async fn endpoint(&mut self, endpoint: &Endpoint) -> Result<Completion, Trouble> {
+        let Inner { wire, around, .. } = self.inner;
+        let mut tried = 0;
+        loop {
+            let now = around.clock.now();
+            let allowed = wire.learn(endpoint, |known| {
+                let (breaker, allowed) = known.breaker.ask(now);
+                known.breaker = breaker;
+                allowed
+            });
+            if !allowed {
+                return Err(Trouble::Resting);
+            }
+            if std::mem::replace(&mut self.asked, true) {
+                (self.listen)(Piece::Again);
+            }
+            let outcome = self.once(endpoint).await;
+            let now = around.clock.now();
+            let seen = outcome.as_ref().map(|_| ());
+            wire.learn(endpoint, |known| known.breaker = known.breaker.heard(seen, now));
+            let trouble = match outcome {
+                Ok(completion) => return Ok(completion),
+                Err(trouble) => trouble,
+            };
+            tried += 1;
+            if self.billed >= BILLED {
+                return Err(trouble);
+            }
+            match retry::next(tried, &trouble, (around.chance)()) {
+                Next::Wait(wait) => tokio::time::sleep(wait).await,
+                Next::Stop => return Err(trouble),
+            }
+        }
+    }
+
+    /// One try, in the best manner that the server takes: a parameter that it does not know is left out from then on.
+    async fn once(&mut self, endpoint: &Endpoint) -> Result<Completion, Trouble> {
+        let Inner { wire, around, .. } = self.inner;
+        let mut steps = 0;
+        loop {
+            let manner = wire.learn(endpoint, |known| known.manner);
+            let tried = wire.ask(endpoint, self.prompt, manner, self.listen, around.clock.now()).await;
+            self.count(endpoint, &tried);
+            let trouble = match tried.outcome {
+                Ok(completion) => return Ok(completion),
+                Err(trouble) => trouble,
+            };
+            steps += 1;
+            match lesser(manner, &trouble, &tried.told, self.prompt, endpoint.dialect) {
+                Some(less) if steps < STEPS => wire.learn(endpoint, |known| known.manner = less),
+                _ => return Err(trouble),
+            }
+        }
+    }
+
+    /// What a server counted is counted, whatever became of the reply. Where it answered and did not count, it is estimated:
+    /// a spending limit that nothing counts against would be none.
+    fn count(&mut self, endpoint: &Endpoint, tried: &Tried) {
+        let counted = tried.counts != Counts::default() || tried.heard > 0;
+        let billed = counted || tried.outcome.as_ref().err().is_none_or(Trouble::may_be_billed);
+        self.billed += u32::from(billed);
+        let tokens = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX).div_ceil(BYTES_PER_TOKEN);
+        let counts = if tried.counts == Counts::default() && tried.heard > 0 {
+            Counts { tokens_in: tokens(tried.sent), tokens_out: tokens(tried.heard), ..Counts::default() }
+        } else {
+            tried.counts
+        };
+        let spent = &mut self.spent;
+        spent.tokens_in = spent.tokens_in.saturating_add(counts.tokens_in);
+        spent.tokens_out = spent.tokens_out.saturating_add(counts.tokens_out);
+        spent.cached = spent.cached.saturating_add(counts.cached);
+        spent.price = spent.price.saturating_add(price(endpoint, counts));
+    }
+}
+
+/// The next manner down, where that is what the trouble is about.
+fn lesser(
+    manner: Manner,
+    trouble: &Trouble,
+    told: &str,
+    prompt: &Prompt,
+    dialect: Dialect,
+) -> Option<Manner> {
+    match trouble {
+        Trouble::Rejected { .. } | Trouble::Address { .. } | Trouble::Server { status: 500 | 501, .. } => {
+            manner.without(told, prompt, dialect)
+        }
+        _ => None,
+    }
+}
+
+/// What the owner can do something about comes first; the others are counted.
+fn silence(failed: &[(&Endpoint, Trouble)], passed: &[String]) -> Unanswered {
+    let first = failed.iter().find(|(_, trouble)| trouble.is_for_the_owner()).or_else(|| failed.first());
+    let Some((endpoint, trouble)) = first else {
+        return Unanswered::unreachable(if passed.is_empty() {
+            "no model is set: choose one with `regent model set hands <provider>/<model>`".to_owned()
+        } else {
+            format!("no model may be told this: {}", passed.join("; "))
+        });
+    };
+    let Unanswered { kind, why } = trouble.unanswered(endpoint);
+    let why = match failed.len() - 1 {
+        0 => why,
+        1 => format!("{why}; one other model was tried"),
+        others => format!("{why}; {others} other models were tried"),
+    };
+    Unanswered { kind, why }
+}

@@ -1,0 +1,132 @@
+//! Tries, waits, and who is asked next.
+
+use std::sync::atomic::Ordering;
+
+use domain::ask::Silence;
+
+use super::{SAID, World, at, other, pace, patient, play};
+use crate::Dialect::{Anthropic, Chat};
+use crate::dialect::samples;
+use crate::server::{self, Act};
+
+#[tokio::test]
+async fn who_is_asked_to_wait_waits_and_asks_again() {
+    for (status, header) in
+        [(429, "retry-after: 0\r\n"), (429, "retry-after-ms: 5\r\n"), (503, ""), (500, ""), (529, "")]
+    {
+        let good = server::stream(&samples::says(Chat));
+        let (url, seen) = play(vec![server::status(status, header, "later"), good]).await;
+        let world = World::new(patient());
+        let reply = world.ask(vec![at(Chat, &url)], samples::prompt(false)).await.unwrap();
+        assert_eq!((reply.text.as_str(), seen.count()), (SAID, 2), "{status}");
+        assert_eq!(world.heard().first().map(String::as_str), Some("(again)"));
+    }
+}
+
+#[tokio::test]
+async fn four_tries_and_then_the_next() {
+    let (bad, tried) = play(vec![server::status(500, "", "broken"); 9]).await;
+    let (good, _) = play(vec![server::stream(&samples::says(Anthropic))]).await;
+    let world = World::new(patient());
+    let reply =
+        world.ask(vec![at(Chat, &bad), other(Anthropic, &good)], samples::prompt(false)).await.unwrap();
+    assert_eq!((reply.usage.model.as_str(), tried.count()), ("other/m-1", 4));
+    assert_eq!(reply.usage.tokens_in, 100, "a failure that nobody counted costs nothing");
+}
+
+#[tokio::test]
+async fn who_wants_too_long_a_wait_is_left_at_once() {
+    let (bad, tried) = play(vec![server::status(429, "retry-after: 61\r\n", ""); 9]).await;
+    let (good, _) = play(vec![server::stream(&samples::says(Chat))]).await;
+    let world = World::new(patient());
+    world.ask(vec![at(Chat, &bad), other(Chat, &good)], samples::prompt(false)).await.unwrap();
+    assert_eq!(tried.count(), 1);
+}
+
+#[tokio::test]
+async fn a_reply_that_was_cut_is_asked_for_once_more() {
+    let whole = samples::says(Anthropic);
+    let (half, _) = whole.as_bytes().split_at(whole.find(", 四").unwrap());
+    let cut = server::begin(&[half], Act::Close);
+    let (url, seen) = play(vec![cut.clone(), server::stream(&whole)]).await;
+    let world = World::new(patient());
+    let reply = world.ask(vec![at(Anthropic, &url)], samples::prompt(false)).await.unwrap();
+    assert_eq!(world.heard().concat(), format!("(thought){{\"answer\":\"vier(again)(thought){SAID}"));
+    assert_eq!(
+        (reply.text.as_str(), reply.usage.tokens_in, reply.usage.tokens_out),
+        (SAID, 200, 16),
+        "both are counted"
+    );
+    assert_eq!(seen.count(), 2);
+
+    // Two that may have been paid for are all that was quoted, however many could still be asked.
+    let (url, seen) = play(vec![cut.clone(), cut]).await;
+    let (spare, unasked) = play(vec![server::stream(&whole)]).await;
+    let silence = world
+        .ask(vec![at(Anthropic, &url), other(Anthropic, &spare)], samples::prompt(false))
+        .await
+        .unwrap_err();
+    assert_eq!(silence.kind, Silence::Unreachable);
+    assert_eq!(silence.why, "the reply of `anthropic/m-1` was cut off before its end: try again");
+    assert_eq!((seen.count(), unasked.count()), (2, 0));
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_is_passed_by() {
+    let (bad, _) = play(vec![vec![Act::Hang]; 9]).await;
+    let (good, _) = play(vec![server::stream(&samples::says(Chat))]).await;
+    let world = World::new(pace());
+    let reply = world.ask(vec![at(Chat, &bad), other(Chat, &good)], samples::prompt(false)).await.unwrap();
+    assert_eq!(reply.usage.model, "other/m-1");
+}
+
+#[tokio::test]
+async fn a_refusal_stands() {
+    let refusal = "data: {\"choices\":[{\"delta\":{\"refusal\":\"I will not\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let (url, seen) = play(vec![server::stream(refusal)]).await;
+    let (spare, unasked) = play(vec![server::stream(&samples::says(Chat))]).await;
+    let world = World::new(patient());
+    let silence =
+        world.ask(vec![at(Chat, &url), other(Chat, &spare)], samples::prompt(false)).await.unwrap_err();
+    assert_eq!(
+        (silence.kind, silence.why.as_str()),
+        (Silence::Declined, "`chat/m-1` declines to answer this (\"I will not\")")
+    );
+    assert_eq!((seen.count(), unasked.count()), (1, 0));
+}
+
+#[tokio::test]
+async fn what_the_owner_can_do_something_about_is_said_first() {
+    let (busy, _) = play(vec![server::status(503, "", ""); 9]).await;
+    let (wrong, _) = play(vec![server::status(401, "", "")]).await;
+    let (broken, _) = play(vec![server::status(500, "", ""); 9]).await;
+    let world = World::new(patient());
+    let endpoints = vec![at(Chat, &busy), other(Chat, &wrong), at(Anthropic, &broken)];
+    let silence = world.ask(endpoints, samples::prompt(false)).await.unwrap_err();
+    assert_eq!(
+        silence.why,
+        "`other` refuses the key: put a valid one into SAMPLE_API_KEY, or choose another with `regent model set`; 2 other models were tried"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_fails_again_and_again_is_left_alone_and_tried_after_a_while() {
+    let mut script = vec![server::status(500, "", ""); 5];
+    script.push(server::stream(&samples::says(Chat)));
+    let (url, seen) = play(script).await;
+    let world = World::new(patient());
+    let ask = || world.ask(vec![at(Chat, &url)], samples::prompt(false));
+    assert_eq!(ask().await.unwrap_err().why, "`chat` failed with status 500: try again later");
+    assert_eq!(
+        ask().await.unwrap_err().why,
+        "`chat/m-1` failed several times in a row and is left alone for a moment"
+    );
+    assert_eq!(
+        ask().await.unwrap_err().why,
+        "`chat/m-1` failed several times in a row and is left alone for a moment"
+    );
+    assert_eq!(seen.count(), 5);
+    world.clock.turn(30);
+    assert_eq!(ask().await.unwrap().text, SAID);
+    assert_eq!((seen.count(), seen.connections.load(Ordering::SeqCst)), (6, 1));
+}

@@ -1,0 +1,321 @@
+//! Everything that can go wrong between a prompt and its reply: what it means for the next try, and what the owner can do.
+//!
+//! INVARIANT: no key stands in any of these. What a server says is cleaned before it gets here (`said`), what we say
+//! ourselves names the place where a key comes from and never the key.
+
+use std::fmt;
+use std::time::Duration;
+
+use domain::ask::{Silence, Unanswered};
+
+use crate::{Dialect, Endpoint};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// It does not know the key, or the key may not do this.
+    Key { said: String },
+    /// It knows no such model.
+    Model { said: String },
+    /// There is nothing at this path.
+    Address { status: u16 },
+    /// More goes in than the model can hold.
+    Full { said: String },
+    /// The account is empty.
+    Credit { said: String },
+    /// Too much was asked in too short a time.
+    Limited { after: Option<Duration>, said: String },
+    /// It has too much to do.
+    Busy { after: Option<Duration>, said: String },
+    /// It failed.
+    Server { status: u16, after: Option<Duration>, said: String },
+    /// It does not take what was sent.
+    Rejected { status: u16, said: String },
+    /// It sends us somewhere else. A key does not follow.
+    Moved { to: String },
+    /// Nobody listens there.
+    Refused,
+    /// Its name is not known.
+    Unresolved,
+    /// Its certificate is not trusted, or it does not speak TLS.
+    Untrusted { why: String },
+    /// It could not be reached for another reason.
+    Unconnected { why: String },
+    /// The address is not encrypted, and leads off this machine.
+    Open,
+    /// The address cannot be read.
+    NoAddress,
+    /// It took too long.
+    Slow { at: Stage, after: Duration },
+    /// The connection ended before the reply did; `begun` if a part of it was there.
+    Cut { begun: bool },
+    /// What it sent makes no sense.
+    Malformed { what: String },
+    /// It sent more than anybody reads.
+    TooLong { bytes: usize },
+    /// The reply ended where the model may not write more.
+    Truncated { tokens: u32 },
+    /// It will not answer this.
+    Declined { said: String },
+    /// It failed too often; it is left alone for a while.
+    Resting,
+}
+
+/// What it took too long for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Connect,
+    FirstByte,
+    BetweenBytes,
+    Whole,
+}
+
+/// Whether the same endpoint is worth another try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    Never,
+    Once,
+    /// As often as tries are left, after a wait.
+    Often,
+}
+
+impl Trouble {
+    #[must_use]
+    pub fn malformed(what: impl Into<String>) -> Self {
+        Self::Malformed { what: what.into() }
+    }
+
+    #[must_use]
+    pub const fn again(&self) -> Again {
+        match self {
+            Self::Limited { .. } | Self::Busy { .. } | Self::Server { .. } => Again::Often,
+            Self::Refused | Self::Unresolved | Self::Unconnected { .. } | Self::Cut { .. } => Again::Once,
+            Self::Slow { at: Stage::BetweenBytes, .. } | Self::Malformed { .. } => Again::Once,
+            Self::Key { .. }
+            | Self::Model { .. }
+            | Self::Address { .. }
+            | Self::Full { .. }
+            | Self::Credit { .. }
+            | Self::Rejected { .. }
+            | Self::Moved { .. }
+            | Self::Untrusted { .. }
+            | Self::Open
+            | Self::NoAddress
+            | Self::Slow { .. }
+            | Self::TooLong { .. }
+            | Self::Truncated { .. }
+            | Self::Declined { .. }
+            | Self::Resting => Again::Never,
+        }
+    }
+
+    /// A refusal stands: nobody is asked until somebody says yes. Everything else may be different elsewhere.
+    #[must_use]
+    pub const fn try_next(&self) -> bool {
+        !matches!(self, Self::Declined { .. })
+    }
+
+    /// Whether the server may have counted tokens before this: a reply had begun, or it was thinking.
+    #[must_use]
+    pub const fn may_be_billed(&self) -> bool {
+        matches!(
+            self,
+            Self::Cut { .. }
+                | Self::Malformed { .. }
+                | Self::TooLong { .. }
+                | Self::Truncated { .. }
+                | Self::Declined { .. }
+                | Self::Slow { at: Stage::FirstByte | Stage::BetweenBytes | Stage::Whole, .. }
+        )
+    }
+
+    /// Whether it says something about the state of the server, and not about what it was asked.
+    #[must_use]
+    pub const fn blames_server(&self) -> bool {
+        matches!(
+            self,
+            Self::Busy { .. }
+                | Self::Server { .. }
+                | Self::Refused
+                | Self::Unresolved
+                | Self::Untrusted { .. }
+                | Self::Unconnected { .. }
+                | Self::Slow { .. }
+                | Self::Cut { .. }
+        )
+    }
+
+    /// Whether the owner can do more about it than wait.
+    #[must_use]
+    pub const fn is_for_the_owner(&self) -> bool {
+        matches!(
+            self,
+            Self::Key { .. }
+                | Self::Model { .. }
+                | Self::Address { .. }
+                | Self::Full { .. }
+                | Self::Credit { .. }
+                | Self::Rejected { .. }
+                | Self::Moved { .. }
+                | Self::Refused
+                | Self::Unresolved
+                | Self::Untrusted { .. }
+                | Self::Open
+                | Self::NoAddress
+                | Self::Truncated { .. }
+                | Self::Declined { .. }
+        )
+    }
+
+    /// How long the server wants to be left alone.
+    #[must_use]
+    pub const fn after(&self) -> Option<Duration> {
+        match self {
+            Self::Limited { after, .. } | Self::Busy { after, .. } | Self::Server { after, .. } => *after,
+            _ => None,
+        }
+    }
+
+    #[must_use]
+    pub const fn silence(&self) -> Silence {
+        match self {
+            Self::Malformed { .. } | Self::TooLong { .. } | Self::Truncated { .. } => Silence::Unusable,
+            Self::Declined { .. } | Self::Full { .. } => Silence::Declined,
+            _ => Silence::Unreachable,
+        }
+    }
+
+    /// For whoever asked: what happened at this endpoint, and what to do.
+    #[must_use]
+    pub fn unanswered(&self, endpoint: &Endpoint) -> Unanswered {
+        Unanswered::new(self.silence(), self.sentence(endpoint))
+    }
+
+    /// One sentence for the owner.
+    #[must_use]
+    pub fn sentence(&self, endpoint: &Endpoint) -> String {
+        let Endpoint { provider, model, url, .. } = endpoint;
+        let name = endpoint.name();
+        let host = endpoint.host();
+        match self {
+            Self::Key { .. } => refused_key(endpoint),
+            Self::Model { .. } if endpoint.dialect == Dialect::Ollama => format!(
+                "`{provider}` knows no model `{model}`: fetch it with `ollama pull {model}`, or choose one from `regent model list`"
+            ),
+            Self::Model { .. } => {
+                format!("`{provider}` knows no model `{model}`: choose one from `regent model list`")
+            }
+            Self::Address { status } => format!(
+                "`{provider}` has nothing at `{url}` (status {status}): correct its `url` in the settings"
+            ),
+            Self::Full { said } if endpoint.dialect == Dialect::Ollama => format!(
+                "this is more than `{name}` can hold{}: start Ollama with a larger OLLAMA_CONTEXT_LENGTH, choose a model with a larger context, or ask about less at once",
+                quoted(said)
+            ),
+            Self::Full { said } => format!(
+                "this is more than `{name}` can hold{}: choose a model with a larger context (`regent model list`), or ask about less at once",
+                quoted(said)
+            ),
+            Self::Credit { said } => format!(
+                "the account at `{provider}` has no credit left{}: top it up there, or choose another provider with `regent model set`",
+                quoted(said)
+            ),
+            Self::Limited { said, .. } => format!(
+                "`{provider}` takes no more requests for now{}: wait a little, or choose another provider with `regent model set`",
+                quoted(said)
+            ),
+            Self::Busy { said, .. } => format!("`{provider}` is overloaded{}: try again later", quoted(said)),
+            Self::Server { status, said, .. } => {
+                format!("`{provider}` failed with status {status}{}: try again later", quoted(said))
+            }
+            Self::Rejected { status, said } => format!(
+                "`{name}` does not take the request (status {status}){}: choose another model with `regent model set`, or check its settings",
+                quoted(said)
+            ),
+            Self::Moved { to } => format!(
+                "`{provider}` redirects from `{url}` to `{to}`, and no key follows a redirect: put the right `url` into the settings"
+            ),
+            Self::Refused if endpoint.dialect == Dialect::Ollama => format!(
+                "no model answered, {host} refused the connection: start it with `ollama serve`, or choose another with `regent model set hands <provider>/<model>`"
+            ),
+            Self::Refused => format!(
+                "no model answered, {host} refused the connection: start the server of `{provider}`, or choose another with `regent model set hands <provider>/<model>`"
+            ),
+            Self::Unresolved => format!(
+                "the name of {host} cannot be resolved: check the network, and the `url` of `{provider}` in the settings"
+            ),
+            Self::Untrusted { why } => format!(
+                "no safe connection to {host}{}: check the `url` of `{provider}`, the clock and the system's certificates",
+                quoted(why)
+            ),
+            Self::Unconnected { why } => {
+                format!("{host} cannot be reached{}: check the network", quoted(why))
+            }
+            Self::Open => format!(
+                "`{url}` is not encrypted and leads off this machine: use https, or allow it for `{provider}` with `plain_http` in the settings"
+            ),
+            Self::NoAddress => {
+                format!("`{url}` is no address: correct the `url` of `{provider}` in the settings")
+            }
+            Self::Slow { at, after } => slow(*at, *after, &name, host),
+            Self::Cut { begun: false } => format!("`{name}` hung up before it answered: try again"),
+            Self::Cut { begun: true } => {
+                format!("the reply of `{name}` was cut off before its end: try again")
+            }
+            Self::Malformed { what } => format!("the reply of `{name}` makes no sense: {what}"),
+            Self::TooLong { bytes } => format!("`{name}` sends more than {bytes} bytes without an end"),
+            Self::Truncated { tokens } => format!(
+                "the reply of `{name}` was cut at its limit of {tokens} tokens: be briefer, or raise `tokens_out` in the settings"
+            ),
+            Self::Declined { said } => format!("`{name}` declines to answer this{}", quoted(said)),
+            Self::Resting => format!("`{name}` failed several times in a row and is left alone for a moment"),
+        }
+    }
+}
+
+fn refused_key(endpoint: &Endpoint) -> String {
+    let Endpoint { provider, key_from, .. } = endpoint;
+    match (&endpoint.key, key_from.is_empty()) {
+        (None, true) => format!(
+            "`{provider}` wants a key and there is none: give it one, or choose another with `regent model set`"
+        ),
+        (None, false) => format!(
+            "`{provider}` wants a key and there is none: put one into {key_from}, or choose another with `regent model set`"
+        ),
+        (Some(_), true) => format!(
+            "`{provider}` refuses the key: give it a valid one, or choose another with `regent model set`"
+        ),
+        (Some(_), false) => format!(
+            "`{provider}` refuses the key: put a valid one into {key_from}, or choose another with `regent model set`"
+        ),
+    }
+}
+
+fn slow(at: Stage, after: Duration, name: &str, host: &str) -> String {
+    let seconds = after.as_secs_f64();
+    match at {
+        Stage::Connect => format!("{host} took no connection within {seconds} s: check the network"),
+        Stage::FirstByte => {
+            format!("`{name}` said nothing for {seconds} s: try again, or choose a faster model")
+        }
+        Stage::BetweenBytes => {
+            format!("`{name}` fell silent for {seconds} s in the middle of its reply: try again")
+        }
+        Stage::Whole => {
+            format!("`{name}` was not done after {seconds} s: ask for less at once, or choose a faster model")
+        }
+    }
+}
+
+/// What the server says goes behind what we say.
+fn quoted(said: &str) -> String {
+    if said.is_empty() { String::new() } else { format!(" (\"{said}\")") }
+}
+
+/// Without an endpoint, for records and tests.
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl std::error::Error for Trouble {}
