@@ -1,6 +1,9 @@
 """The library `anthropic` against Messages."""
 
+import json
+
 import anthropic
+import httpx2
 from pydantic import BaseModel
 from report import equal
 from scenarios import CALLS, PLAIN, SIGNATURE, THOUGHT
@@ -146,10 +149,10 @@ def checks(report, double):
     report.check("anthropic: a schema by the library's own way", parsed)
     report.check("anthropic: the models", models)
 
-    # Controls: what is broken must be noticed.
+    # Controls: what is broken must be noticed, and as what it is.
     invalid = anthropic.APIResponseValidationError
-    report.raises("control, anthropic: a message without usage", (invalid, Exception), lambda: ask("<without-usage>"))
-    report.raises("control, anthropic: a stream without usage", (Exception,), lambda: stream("<without-usage>"))
-    report.raises("control, anthropic: calls without index", (Exception,), lambda: stream("<without-index>", tools=TOOLS))
-    report.raises("control, anthropic: garbage", (Exception,), lambda: ask("<garbage>"))
-    report.raises("control, anthropic: a stream that is cut", (Exception,), lambda: stream("<cut>"))
+    report.raises("control, anthropic: a message without usage", invalid, lambda: ask("<without-usage>"))
+    report.raises("control, anthropic: a stream without usage", invalid, lambda: stream("<without-usage>"))
+    report.raises("control, anthropic: calls without index", invalid, lambda: stream("<without-index>", tools=TOOLS))
+    report.raises("control, anthropic: garbage", json.JSONDecodeError, lambda: ask("<garbage>"))
+    report.raises("control, anthropic: a stream that is cut", httpx2.RemoteProtocolError, lambda: stream("<cut>"))

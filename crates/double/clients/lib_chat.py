@@ -152,10 +152,11 @@ def checks(report, double):
     open_schema = {"type": "json_schema", "json_schema": {"name": "city", "strict": True, "schema": {"type": "object"}}}
     report.raises("openai chat: an open schema", openai.BadRequestError, lambda: ask("<plain>", response_format=open_schema))
 
-    # Controls: what is broken must be noticed.
-    report.raises("control, openai chat: without choices", (Exception,), lambda: ask("<without-choices>"))
-    report.raises("control, openai chat: a stream without choices", (Exception,), lambda: stream("<without-choices>"))
-    report.raises("control, openai chat: calls without index", (Exception,), lambda: stream("<without-index>", tools=TOOLS))
-    report.raises("control, openai chat: garbage", (Exception,), lambda: ask("<garbage>"))
-    report.raises("control, openai chat: garbage in the stream", (Exception,), lambda: stream("<garbage-in-stream>"))
-    report.raises("control, openai chat: a stream that is cut", (Exception,), lambda: stream("<cut>"))
+    # Controls: what is broken must be noticed, and as what it is.
+    invalid = openai.APIResponseValidationError
+    report.raises("control, openai chat: without choices", invalid, lambda: ask("<without-choices>"))
+    report.raises("control, openai chat: a stream without choices", invalid, lambda: stream("<without-choices>"))
+    report.raises("control, openai chat: calls without index", invalid, lambda: stream("<without-index>", tools=TOOLS))
+    report.raises("control, openai chat: garbage", json.JSONDecodeError, lambda: ask("<garbage>"))
+    report.raises("control, openai chat: garbage in the stream", json.JSONDecodeError, lambda: stream("<garbage-in-stream>"))
+    report.raises("control, openai chat: a stream that is cut", openai.APIConnectionError, lambda: stream("<cut>"))

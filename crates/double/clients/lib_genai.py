@@ -1,10 +1,12 @@
 """The library `google-genai` against generateContent."""
 
 import base64
+import json
 
+import httpx2
 from google import genai
 from google.genai import errors, types
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from report import equal
 from scenarios import CALLS, PLAIN, SIGNATURE, THOUGHT
 
@@ -40,11 +42,13 @@ class Reply:
 
 
 def checks(report, double):
-    def client_with(key):
-        return genai.Client(api_key=key, http_options=types.HttpOptions(base_url=double.url))
+    def client_with(key, version="v1beta"):
+        return genai.Client(api_key=key, http_options=types.HttpOptions(base_url=double.url, api_version=version))
 
     # Kept: a client that nobody holds closes its connections while it is still asked.
     client, stranger = client_with(double.key), client_with("wrong")
+    # What the library asks for if it is told nothing.
+    stable = client_with(double.key, "v1")
 
     def ask(mark, model=MODEL, **config):
         config = types.GenerateContentConfig(**config) if config else None
@@ -145,13 +149,19 @@ def checks(report, double):
         equal([model.name for model in listed], [f"models/double-{size}" for size in ("large", "thinker", "small")])
         equal(client.models.get(model="double-small").input_token_limit, 100)
 
+    def stable_version():
+        equal(stable.models.generate_content(model=MODEL, contents="<plain>").text, PLAIN)
+        equal("".join(chunk.text for chunk in stable.models.generate_content_stream(model=MODEL, contents="<plain>")), PLAIN)
+        equal(len(list(stable.models.list())), 3)
+
+    report.check("genai: the stable version", stable_version)
     report.check("genai: a schema by the library's own way", parsed)
     report.check("genai: the models", models)
 
-    # Controls: what is broken must be noticed.
+    # Controls: what is broken must be noticed, and as what it is.
     call = {"tools": TOOLS, "automatic_function_calling": BY_HAND}
-    report.raises("control, genai: arguments as a string", (Exception,), lambda: ask("<arguments-as-string>", **call))
-    report.raises("control, genai: the same in a stream", (Exception,), lambda: stream("<arguments-as-string>", **call))
-    report.raises("control, genai: garbage", (Exception,), lambda: ask("<garbage>"))
-    report.raises("control, genai: garbage in the stream", (Exception,), lambda: stream("<garbage-in-stream>"))
-    report.raises("control, genai: a stream that is cut", (Exception,), lambda: stream("<cut>"))
+    report.raises("control, genai: arguments as a string", ValidationError, lambda: ask("<arguments-as-string>", **call))
+    report.raises("control, genai: the same in a stream", ValidationError, lambda: stream("<arguments-as-string>", **call))
+    report.raises("control, genai: garbage", json.JSONDecodeError, lambda: ask("<garbage>"))
+    report.raises("control, genai: garbage in the stream", errors.UnknownApiResponseError, lambda: stream("<garbage-in-stream>"))
+    report.raises("control, genai: a stream that is cut", httpx2.RemoteProtocolError, lambda: stream("<cut>"))

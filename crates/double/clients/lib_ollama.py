@@ -1,7 +1,10 @@
 """The library `ollama` against Ollama's own API."""
 
+import json
+
+import httpx
 import ollama
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from report import equal
 from scenarios import CALLS, PLAIN, THOUGHT
 
@@ -103,9 +106,9 @@ def checks(report, double):
 
     report.check("ollama: the models", models)
 
-    # Controls: what is broken must be noticed.
-    report.raises("control, ollama: without the message", (Exception,), lambda: ask("<without-message>"))
-    report.raises("control, ollama: a stream without messages", (Exception,), lambda: stream("<without-message>"))
-    report.raises("control, ollama: arguments as a string", (Exception,), lambda: ask("<arguments-as-string>", tools=TOOLS))
-    report.raises("control, ollama: garbage", (Exception,), lambda: ask("<garbage>"))
-    report.raises("control, ollama: a stream that is cut", (Exception,), lambda: stream("<cut>"))
+    # Controls: what is broken must be noticed, and as what it is.
+    report.raises("control, ollama: without the message", ValidationError, lambda: ask("<without-message>"))
+    report.raises("control, ollama: a stream without messages", ValidationError, lambda: stream("<without-message>"))
+    report.raises("control, ollama: arguments as a string", ValidationError, lambda: ask("<arguments-as-string>", tools=TOOLS))
+    report.raises("control, ollama: garbage", json.JSONDecodeError, lambda: ask("<garbage>"))
+    report.raises("control, ollama: a stream that is cut", httpx.RemoteProtocolError, lambda: stream("<cut>"))

@@ -108,9 +108,10 @@ def checks(report, double):
     given = {"model": MODEL, "input": "<plain>"}
     report.raises("openai responses: a wrong key", openai.AuthenticationError, lambda: wrong.responses.create(**given))
 
-    # Controls: what is broken must be noticed.
-    report.raises("control, openai responses: without output", (Exception,), lambda: ask("<without-output>"))
-    report.raises("control, openai responses: a stream without output", (Exception,), lambda: stream("<without-output>"))
-    report.raises("control, openai responses: calls without index", (Exception,), lambda: stream("<without-index>", tools=TOOLS))
-    report.raises("control, openai responses: garbage", (Exception,), lambda: ask("<garbage>"))
-    report.raises("control, openai responses: a stream that is cut", (Exception,), lambda: stream("<cut>"))
+    # Controls: what is broken must be noticed, and as what it is.
+    invalid = openai.APIResponseValidationError
+    report.raises("control, openai responses: without output", invalid, lambda: ask("<without-output>"))
+    report.raises("control, openai responses: a stream without output", invalid, lambda: stream("<without-output>"))
+    report.raises("control, openai responses: calls without index", invalid, lambda: stream("<without-index>", tools=TOOLS))
+    report.raises("control, openai responses: garbage", json.JSONDecodeError, lambda: ask("<garbage>"))
+    report.raises("control, openai responses: a stream that is cut", openai.APIConnectionError, lambda: stream("<cut>"))

@@ -32,7 +32,6 @@ class Report:
                 if not isinstance(kinds, tuple) and type(error) is not kinds:
                     raise AssertionError(f"{type(error).__name__} instead of {kinds.__name__}: {error}") from error
                 also(error)
-                if 'control' in name: print('   ', name, type(error).__module__, type(error).__name__, str(error)[:100].replace('\n',' '))
                 return
             raise AssertionError(f"nothing was raised, but {str(got)[:200]} returned")
 

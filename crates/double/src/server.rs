@@ -130,8 +130,12 @@ enum What {
 
 fn route(asked: &Asked) -> (Dialect, What) {
     let path = asked.path.split('?').next().unwrap_or_default();
-    let openai =
-        if asked.headers.contains_key("anthropic-version") { Dialect::Anthropic } else { Dialect::Chat };
+    // Three vendors have their models there; by their headers they are told apart.
+    let whose = match &asked.headers {
+        headers if headers.contains_key("anthropic-version") => Dialect::Anthropic,
+        headers if headers.contains_key("x-goog-api-key") => Dialect::Gemini,
+        _ => Dialect::Chat,
+    };
     let last = || path.rsplit('/').next().unwrap_or_default().to_owned();
     match (asked.method.as_str(), path) {
         ("POST", "/v1/messages") => (Dialect::Anthropic, What::Complete),
@@ -139,19 +143,21 @@ fn route(asked: &Asked) -> (Dialect, What) {
         ("POST", "/v1/responses") => (Dialect::Responses, What::Complete),
         ("POST", "/api/chat") => (Dialect::Ollama, What::Complete),
         ("POST", "/api/show") => (Dialect::Ollama, What::Show),
-        ("GET", "/v1/models") => (openai, What::Models),
+        ("GET", "/v1/models") => (whose, What::Models),
         ("GET", "/v1beta/models") => (Dialect::Gemini, What::Models),
         ("GET", "/api/tags") => (Dialect::Ollama, What::Models),
         ("GET", "/api/version") => (Dialect::Ollama, What::Version),
         ("GET" | "HEAD", "/") => (Dialect::Ollama, What::Alive),
         ("GET", "/double/asked") => (Dialect::Ollama, What::Asked),
-        ("GET", path) if path.starts_with("/v1/models/") => (openai, What::Model(last())),
+        ("GET", path) if path.starts_with("/v1/models/") => (whose, What::Model(last())),
         ("GET", path) if path.starts_with("/v1beta/models/") => (Dialect::Gemini, What::Model(last())),
-        ("POST", path) if path.starts_with("/v1beta/models/") => (Dialect::Gemini, What::Complete),
+        ("POST", path) if path.starts_with("/v1beta/models/") || path.starts_with("/v1/models/") => {
+            (Dialect::Gemini, What::Complete)
+        }
         (_, "/v1/responses") => (Dialect::Responses, What::Nothing),
         (_, path) if path.starts_with("/v1beta/") => (Dialect::Gemini, What::Nothing),
         (_, path) if path.starts_with("/api/") => (Dialect::Ollama, What::Nothing),
-        _ => (openai, What::Nothing),
+        _ => (whose, What::Nothing),
     }
 }
 

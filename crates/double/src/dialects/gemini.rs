@@ -7,6 +7,7 @@
 //! - Troubleshooting, "error codes": <https://ai.google.dev/gemini-api/docs/troubleshooting>
 //! - Models: <https://ai.google.dev/api/models>
 //! - The shape of an error: <https://google.aip.dev/193>
+//! - API versions, `v1` and `v1beta`: <https://ai.google.dev/gemini-api/docs/api-versions>
 //!
 //! Names may be written as `camelCase` or as `snake_case`, because the JSON is that of protocol buffers.
 
