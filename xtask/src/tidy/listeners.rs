@@ -15,9 +15,9 @@ const LISTENS: &[&str] = &[
     "sys::socket",
 ];
 
-/// `server` is for that, and asks the constitution about every address; `services` starts servers for tests and is never
-/// shipped.
-const MAY: &[&str] = &["server", "services"];
+/// `server` is for that, and asks the constitution about every address; `services` and `double` start servers for tests and
+/// are never shipped.
+const MAY: &[&str] = &["server", "services", "double"];
 
 /// What asks the constitution, which a crate that listens and ships has to name.
 const ASKS: &str = "is_loopback";
@@ -80,7 +80,7 @@ mod tests {
             (&[("crates/tools/src/write/tests.rs", bind), ("crates/tools/src/tests/x.rs", bind)], 0),
             (&[("crates/tools/src/x.rs", "\n#[cfg(test)]\nmod tests {\n    TcpListener")], 0),
             (&[("crates/tools/src/x.rs", "\n#[cfg(test)]\nmod tests;\nuse std::net::TcpListener;")], 1),
-            (&[("crates/services/src/postgres.rs", bind)], 0),
+            (&[("crates/services/src/postgres.rs", bind), ("crates/double/src/server.rs", bind)], 0),
             (&[("crates/server/src/listen.rs", bind)], 1),
             (
                 &[
