@@ -310,7 +310,8 @@ fn what_is_no_json_or_nowhere_is_told_so() {
     let double = Double::start(Script::new());
     for dialect in Dialect::ALL {
         let (path, _) = request(dialect, false, "");
-        let seen = common::send(&double.url, "POST", &path, &headers(dialect), "{no").expect("an answer");
+        let seen = common::send(&double.url, "POST", &path, &headers(dialect), "{no", common::Waits::Long)
+            .expect("an answer");
         assert_eq!(seen.status, 400, "{dialect:?}");
         let nowhere = common::get(&double.url, "/v2/nowhere", &headers(dialect));
         assert_eq!(nowhere.status, 404, "{dialect:?}");

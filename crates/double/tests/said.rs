@@ -8,6 +8,7 @@ mod common;
 
 use std::path::Path;
 
+use common::Waits;
 use double::{Denied, Dialect, Double, Fault, Reaction, RetryAfter, Said, Script, Usage};
 use serde_json::json;
 
@@ -34,7 +35,7 @@ fn one_answer_is_the_same_bytes_as_ever_in_every_dialect() {
         let name = json!(dialect).as_str().expect("a name").to_owned();
         for (stream, kind) in [(false, "json"), (true, "txt")] {
             let double = Double::start(Script::new().otherwise(everything()));
-            let seen = common::ask(&double.url, dialect, stream);
+            let seen = common::ask(&double.url, dialect, stream, Waits::Long).expect("an answer");
             let head = format!("{} {}\n", seen.status, seen.header("content-type").unwrap_or_default());
             let body = if stream {
                 seen.text().replace('\r', "␍")
@@ -86,7 +87,7 @@ fn every_denial_is_the_same_bytes_as_ever_in_every_dialect() {
             let [whole, streamed] = [false, true].map(|stream| {
                 let double =
                     Double::start(Script::new().otherwise(Reaction::from(Fault::Deny(denied.clone()))));
-                common::ask(&double.url, dialect, stream)
+                common::ask(&double.url, dialect, stream, Waits::Long).expect("an answer")
             });
             assert_eq!(
                 (whole.status, whole.text()),

@@ -11,7 +11,20 @@ use double::{Dialect, KEY};
 use serde_json::{Value, json};
 
 /// After so long without a byte, nothing more comes.
-pub(crate) const SILENCE: Duration = Duration::from_millis(300);
+const SILENCE: Duration = Duration::from_millis(200);
+/// After so long, what must come will not.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long to wait for more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Waits {
+    /// Until it is whole or closed.
+    Long,
+    /// The same until so many bytes of the body came, and not long for what follows.
+    Until(usize),
+    /// Not long for anything.
+    Briefly,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
@@ -99,17 +112,18 @@ pub(crate) fn headers(dialect: Dialect) -> Vec<(&'static str, String)> {
     }
 }
 
-pub(crate) fn ask(url: &str, dialect: Dialect, stream: bool) -> Seen {
+pub(crate) fn ask(url: &str, dialect: Dialect, stream: bool, waits: Waits) -> Option<Seen> {
     let (path, body) = request(dialect, stream, "hello");
-    post(url, &path, &headers(dialect), &body)
+    send(url, "POST", &path, &headers(dialect), &body.to_string(), waits)
 }
 
 pub(crate) fn post(url: &str, path: &str, headers: &[(&'static str, String)], body: &Value) -> Seen {
-    send(url, "POST", path, headers, &body.to_string()).unwrap_or_else(|| panic!("no answer to {path}"))
+    send(url, "POST", path, headers, &body.to_string(), Waits::Long)
+        .unwrap_or_else(|| panic!("no answer to {path}"))
 }
 
 pub(crate) fn get(url: &str, path: &str, headers: &[(&'static str, String)]) -> Seen {
-    send(url, "GET", path, headers, "").unwrap_or_else(|| panic!("no answer to {path}"))
+    send(url, "GET", path, headers, "", Waits::Long).unwrap_or_else(|| panic!("no answer to {path}"))
 }
 
 /// Nothing where not even the headers came.
@@ -119,10 +133,10 @@ pub(crate) fn send(
     path: &str,
     headers: &[(&'static str, String)],
     body: &str,
+    waits: Waits,
 ) -> Option<Seen> {
     let address = url.strip_prefix("http://").expect("an address");
     let mut stream = TcpStream::connect(address).expect("a connection");
-    stream.set_read_timeout(Some(SILENCE)).expect("a timeout");
     let mut request =
         format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\ncontent-length: {}\r\n", body.len());
     for (name, value) in headers {
@@ -136,10 +150,17 @@ pub(crate) fn send(
     let mut buffer = vec![0; 65_536];
     let mut open = true;
     loop {
-        let complete = parse(&read).filter(|seen| seen.ended == Ended::Whole);
-        if complete.is_some() {
-            return complete;
+        let so_far = parse(&read);
+        let length = so_far.as_ref().map(|seen| seen.bytes().len());
+        if so_far.as_ref().is_some_and(|seen| seen.ended == Ended::Whole) {
+            return so_far;
         }
+        let is_enough = match waits {
+            Waits::Long => false,
+            Waits::Until(wanted) => length.is_some_and(|length| length >= wanted),
+            Waits::Briefly => true,
+        };
+        stream.set_read_timeout(Some(if is_enough { SILENCE } else { PATIENCE })).expect("a timeout");
         if !open {
             return parse(&read);
         }
