@@ -1,5 +1,7 @@
 //! What is asked is understood alike in every dialect, and what is wrong with it is told as the vendor would.
 
+#![expect(clippy::indexing_slicing, reason = "a test fails loudly")]
+
 mod common;
 
 use common::{headers, post, request};

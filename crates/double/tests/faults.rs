@@ -1,6 +1,11 @@
 //! That every fault is really on the wire, in every dialect: seen by a client that reads bytes.
 
-#![expect(clippy::disallowed_methods, reason = "how long something took is what is tested")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "how long something took is what is tested, and a test fails loudly"
+)]
 
 mod common;
 

@@ -2,7 +2,11 @@
 //!
 //! After a change on purpose: `RENEW=1 cargo test -p double --test said`, and read the difference.
 
-#![expect(clippy::disallowed_methods, reason = "snapshots are files")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    reason = "snapshots are files, and a test fails loudly"
+)]
 
 mod common;
 

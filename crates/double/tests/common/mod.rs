@@ -1,7 +1,13 @@
 //! A client that knows nothing: it writes a request and reads bytes, so that what is on the wire is what is seen.
 
 #![allow(dead_code, clippy::allow_attributes, reason = "each test file uses a part of it")]
-#![expect(clippy::disallowed_methods, reason = "a client for tests, on loopback")]
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a test fails loudly"
+)]
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
