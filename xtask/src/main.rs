@@ -14,6 +14,7 @@
 )]
 
 mod bench;
+mod clients;
 mod count;
 mod counts;
 mod crash;

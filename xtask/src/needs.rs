@@ -20,6 +20,8 @@ pub(crate) enum Probe {
     Runs(&'static [&'static str]),
     /// By asking whoever uses it.
     Says(fn() -> bool),
+    /// By the same, where it lies in the target directory.
+    Sees(fn(&Job) -> bool),
 }
 
 #[derive(Debug)]
@@ -30,6 +32,8 @@ pub(crate) enum From {
     Pip(&'static Package),
     /// An npm package with programs in it, into a folder of its own.
     Npm(&'static Package),
+    /// Whoever uses it makes it.
+    Made(fn(&Job) -> anyhow::Result<()>, &'static str),
     /// A person gets it, like this. Cargo tools are not built from source here: that costs more than the tests.
     Hand(&'static str),
 }
@@ -72,6 +76,10 @@ impl Installer {
                 self.meet_one(job, &PIP).map_err(|error| format!("{} is missing: {error}", need.what))?;
                 (packages::pip(job, package), format!("pip install {}", package.name))
             }
+            From::Made(make, how) => {
+                self.meet_one(job, &PIP).map_err(|error| format!("{} is missing: {error}", need.what))?;
+                (make(job), how.to_owned())
+            }
             From::Npm(package) => {
                 self.meet_one(job, &NPM).map_err(|error| format!("{} is missing: {error}", need.what))?;
                 (packages::npm(job, package), format!("npm install {}", package.name))
@@ -108,6 +116,7 @@ fn is_met(job: &Job, probe: Probe) -> bool {
     match probe {
         Probe::Runs(command) => is_there(job, command),
         Probe::Says(says) => says(),
+        Probe::Sees(sees) => sees(job),
     }
 }
 
@@ -129,6 +138,8 @@ mod tests {
             (Probe::Says(|| true), Ok(())),
             (Probe::Runs(&["regent-no-such-program"]), Err("a unicorn is missing: catch one".to_owned())),
             (Probe::Says(|| false), Err("a unicorn is missing: catch one".to_owned())),
+            (Probe::Sees(|job| job.root.is_dir()), Ok(())),
+            (Probe::Sees(|_| false), Err("a unicorn is missing: catch one".to_owned())),
         ];
         for (probe, expected) in table {
             let need = Need { what: "a unicorn", probe, from: From::Hand("catch one") };

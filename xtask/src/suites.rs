@@ -7,7 +7,7 @@ use services::{Flavour, PGSERVER, POSTGRES_14, Postgres};
 
 use crate::job::Job;
 use crate::needs::{From, Need, Probe, is_there};
-use crate::{count, counts, crash, packages, sim, tidy, two_commands};
+use crate::{clients, count, counts, crash, packages, sim, tidy, two_commands};
 
 #[derive(Debug)]
 pub(crate) struct Suite {
@@ -88,6 +88,12 @@ const OLD_POSTGRESQL: Need = Need {
     from: From::Npm(&POSTGRES_14),
 };
 
+const CLIENT_LIBRARIES: Need = Need {
+    what: "the vendors' client libraries",
+    probe: Probe::Sees(clients::are_installed),
+    from: From::Made(clients::install, "pip install -r crates/double/clients/requirements.txt"),
+};
+
 pub(crate) const ALL: &[Suite] = &[
     Suite { name: "fmt", what: "the formatting", budget: secs(60), needs: &[RUSTFMT], run: fmt },
     Suite { name: "tidy", what: "the rules of the house", budget: secs(60), needs: &[GIT], run: tidy_up },
@@ -123,16 +129,23 @@ pub(crate) const ALL: &[Suite] = &[
     Suite {
         name: "deny",
         what: "licences, bans, sources",
-        budget: secs(120),
+        budget: secs(60),
         needs: &[CARGO_DENY],
         run: deny,
     },
     Suite {
         name: "advisories",
         what: "known vulnerabilities",
-        budget: secs(120),
+        budget: secs(60),
         needs: &[CARGO_DENY, ADVISORY_DATABASE],
         run: advisories,
+    },
+    Suite {
+        name: "clients",
+        what: "the vendors' client libraries against our double of their servers",
+        budget: secs(120),
+        needs: &[CLIENT_LIBRARIES],
+        run: clients::run,
     },
     Suite {
         name: "two-commands",

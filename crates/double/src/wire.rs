@@ -187,7 +187,7 @@ impl Answer {
         }
         let pieces = self.pieces.into_iter().filter(|piece| !piece.is_empty()).map(Bytes::from).collect();
         let mut response =
-            Response::new(Body::from_stream(Pieces { pieces, pause, asleep: None, flushed: true, end }));
+            Response::new(Body::from_stream(Pieces { pieces, pause, asleep: None, flushed: false, end }));
         *response.status_mut() =
             StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         for (name, value) in self.headers {
@@ -233,7 +233,7 @@ enum End {
     Hangs,
 }
 
-/// A body that pauses after each piece, so that the server flushes it before the next.
+/// A body that pauses before each piece, so that the server flushes the headers and the piece before it.
 struct Pieces {
     pieces: VecDeque<Bytes>,
     pause: Duration,
