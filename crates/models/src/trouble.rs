@@ -48,7 +48,9 @@ pub enum Trouble {
     Slow { at: Stage, after: Duration },
     /// The connection ended before the reply did; `begun` if a part of it was there.
     Cut { begun: bool },
-    /// What it sent makes no sense.
+    /// What it sent is not the dialect that it should speak.
+    Garbled { what: String },
+    /// The model's reply is none: asking it again, told what was wrong, may help.
     Malformed { what: String },
     /// It sent more than anybody reads.
     TooLong { bytes: usize },
@@ -80,6 +82,11 @@ pub enum Again {
 
 impl Trouble {
     #[must_use]
+    pub fn garbled(what: impl Into<String>) -> Self {
+        Self::Garbled { what: what.into() }
+    }
+
+    #[must_use]
     pub fn malformed(what: impl Into<String>) -> Self {
         Self::Malformed { what: what.into() }
     }
@@ -89,7 +96,7 @@ impl Trouble {
         match self {
             Self::Limited { .. } | Self::Busy { .. } | Self::Server { .. } => Again::Often,
             Self::Refused | Self::Unresolved | Self::Unconnected { .. } | Self::Cut { .. } => Again::Once,
-            Self::Slow { at: Stage::BetweenBytes, .. } | Self::Malformed { .. } => Again::Once,
+            Self::Slow { at: Stage::BetweenBytes, .. } | Self::Garbled { .. } => Again::Once,
             Self::Key { .. }
             | Self::Model { .. }
             | Self::Address { .. }
@@ -101,6 +108,7 @@ impl Trouble {
             | Self::Open
             | Self::NoAddress
             | Self::Slow { .. }
+            | Self::Malformed { .. }
             | Self::TooLong { .. }
             | Self::Truncated { .. }
             | Self::Declined { .. }
@@ -108,10 +116,11 @@ impl Trouble {
         }
     }
 
-    /// A refusal stands: nobody is asked until somebody says yes. Everything else may be different elsewhere.
+    /// A refusal stands: nobody is asked until somebody says yes. A reply that is none is for who asked to put right, and
+    /// he asks the same model. Everything else may be different elsewhere.
     #[must_use]
     pub const fn try_next(&self) -> bool {
-        !matches!(self, Self::Declined { .. })
+        !matches!(self, Self::Declined { .. } | Self::Malformed { .. })
     }
 
     /// Whether the server may have counted tokens before this: a reply had begun, or it was thinking.
@@ -120,6 +129,7 @@ impl Trouble {
         matches!(
             self,
             Self::Cut { .. }
+                | Self::Garbled { .. }
                 | Self::Malformed { .. }
                 | Self::TooLong { .. }
                 | Self::Truncated { .. }
@@ -141,6 +151,7 @@ impl Trouble {
                 | Self::Unconnected { .. }
                 | Self::Slow { .. }
                 | Self::Cut { .. }
+                | Self::Garbled { .. }
         )
     }
 
@@ -197,7 +208,7 @@ impl Trouble {
         let name = endpoint.name();
         let host = endpoint.host();
         match self {
-            Self::Key { .. } => refused_key(endpoint),
+            Self::Key { said } => refused_key(endpoint, said),
             Self::Model { .. } if endpoint.dialect == Dialect::Ollama => format!(
                 "`{provider}` knows no model `{model}`: fetch it with `ollama pull {model}`, or choose one from `regent model list`"
             ),
@@ -261,6 +272,9 @@ impl Trouble {
             Self::Cut { begun: true } => {
                 format!("the reply of `{name}` was cut off before its end: try again")
             }
+            Self::Garbled { what } => format!(
+                "what `{name}` sends cannot be read, {what}: check the dialect and the `url` of `{provider}` in the settings"
+            ),
             Self::Malformed { what } => format!("the reply of `{name}` makes no sense: {what}"),
             Self::TooLong { bytes } => format!("`{name}` sends more than {bytes} bytes without an end"),
             Self::Truncated { tokens } => format!(
@@ -272,20 +286,22 @@ impl Trouble {
     }
 }
 
-fn refused_key(endpoint: &Endpoint) -> String {
+fn refused_key(endpoint: &Endpoint, said: &str) -> String {
     let Endpoint { provider, key_from, .. } = endpoint;
+    // Its own words are shown where they say something else; of the key we speak ourselves.
+    let said = if said.to_lowercase().contains("key") { String::new() } else { quoted(said) };
     match (&endpoint.key, key_from.is_empty()) {
         (None, true) => format!(
-            "`{provider}` wants a key and there is none: give it one, or choose another with `regent model set`"
+            "`{provider}` wants a key and there is none{said}: give it one, or choose another with `regent model set`"
         ),
         (None, false) => format!(
-            "`{provider}` wants a key and there is none: put one into {key_from}, or choose another with `regent model set`"
+            "`{provider}` wants a key and there is none{said}: put one into {key_from}, or choose another with `regent model set`"
         ),
         (Some(_), true) => format!(
-            "`{provider}` refuses the key: give it a valid one, or choose another with `regent model set`"
+            "`{provider}` refuses the key{said}: give it a valid one, or choose another with `regent model set`"
         ),
         (Some(_), false) => format!(
-            "`{provider}` refuses the key: put a valid one into {key_from}, or choose another with `regent model set`"
+            "`{provider}` refuses the key{said}: put a valid one into {key_from}, or choose another with `regent model set`"
         ),
     }
 }
