@@ -335,3 +335,120 @@ impl fmt::Display for Trouble {
 }
 
 impl std::error::Error for Trouble {}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use domain::ask::Silence;
+
+    use super::{Again, Stage, Trouble};
+    use crate::dialect::samples;
+    use crate::{Dialect, Endpoint};
+
+    fn said() -> String {
+        "words".into()
+    }
+
+    /// Each of them: again here, next endpoint, on the bill, the server's fault, for the owner; and what silence it is.
+    #[test]
+    fn what_each_trouble_leads_to() {
+        use Again::{Never, Often, Once};
+        use Silence::{Declined, Unreachable, Unusable};
+        let slow = |at| Trouble::Slow { at, after: Duration::from_secs(5) };
+        let (yes, no) = (true, false);
+        let table = [
+            (Trouble::Key { said: said() }, Never, [yes, no, no, yes], Unreachable),
+            (Trouble::Model { said: said() }, Never, [yes, no, no, yes], Unreachable),
+            (Trouble::Address { status: 404 }, Never, [yes, no, no, yes], Unreachable),
+            (Trouble::Full { said: said() }, Never, [yes, no, no, yes], Declined),
+            (Trouble::Credit { said: said() }, Never, [yes, no, no, yes], Unreachable),
+            (Trouble::Limited { after: None, said: said() }, Often, [yes, no, no, no], Unreachable),
+            (Trouble::Busy { after: None, said: said() }, Often, [yes, no, yes, no], Unreachable),
+            (
+                Trouble::Server { status: 500, after: None, said: said() },
+                Often,
+                [yes, no, yes, no],
+                Unreachable,
+            ),
+            (Trouble::Rejected { status: 400, said: said() }, Never, [yes, no, no, yes], Unreachable),
+            (Trouble::Moved { to: said() }, Never, [yes, no, no, yes], Unreachable),
+            (Trouble::Refused, Once, [yes, no, yes, yes], Unreachable),
+            (Trouble::Unresolved, Once, [yes, no, yes, yes], Unreachable),
+            (Trouble::Untrusted { why: said() }, Never, [yes, no, yes, yes], Unreachable),
+            (Trouble::Unconnected { why: said() }, Once, [yes, no, yes, no], Unreachable),
+            (Trouble::Open, Never, [yes, no, no, yes], Unreachable),
+            (Trouble::NoAddress, Never, [yes, no, no, yes], Unreachable),
+            (slow(Stage::Connect), Never, [yes, no, yes, no], Unreachable),
+            (slow(Stage::FirstByte), Never, [yes, yes, yes, no], Unreachable),
+            (slow(Stage::BetweenBytes), Once, [yes, yes, yes, no], Unreachable),
+            (slow(Stage::Whole), Never, [yes, yes, yes, no], Unreachable),
+            (Trouble::Cut { begun: true }, Once, [yes, yes, yes, no], Unreachable),
+            (Trouble::Garbled { what: said() }, Once, [yes, yes, yes, no], Unreachable),
+            (Trouble::Malformed { what: said() }, Never, [no, yes, no, no], Unusable),
+            (Trouble::TooLong { bytes: 1 }, Never, [yes, yes, no, no], Unusable),
+            (Trouble::Truncated { tokens: 1 }, Never, [yes, yes, no, yes], Unusable),
+            (Trouble::Declined { said: said() }, Never, [no, yes, no, yes], Declined),
+            (Trouble::Resting, Never, [yes, no, no, no], Unreachable),
+        ];
+        for (trouble, again, flags, silence) in table {
+            let found = [
+                trouble.try_next(),
+                trouble.may_be_billed(),
+                trouble.blames_server(),
+                trouble.is_for_the_owner(),
+            ];
+            assert_eq!((trouble.again(), found, trouble.silence()), (again, flags, silence), "{trouble:?}");
+            for dialect in Dialect::ALL {
+                let sentence = trouble.sentence(&samples::endpoint(dialect));
+                let one_sentence =
+                    !sentence.ends_with('.') && !sentence.contains('\n') && !sentence.contains(". ");
+                assert!(one_sentence, "{sentence}");
+                assert!(!sentence.contains(samples::KEY), "{sentence}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_refused_key_says_where_to_put_another() {
+        let with = Endpoint {
+            provider: "anthropic".into(),
+            key_from: "ANTHROPIC_API_KEY".into(),
+            ..samples::endpoint(Dialect::Anthropic)
+        };
+        let unsourced = Endpoint { key_from: String::new(), ..with.clone() };
+        let none = Endpoint { key: None, ..with.clone() };
+        let neither = Endpoint { key: None, ..unsourced.clone() };
+        let region = "not in your country";
+        let cases = [
+            (
+                &with,
+                "invalid x-api-key",
+                "`anthropic` refuses the key: put a valid one into ANTHROPIC_API_KEY, or choose another with `regent model set`",
+            ),
+            (
+                &with,
+                region,
+                "`anthropic` refuses the key (\"not in your country\"): put a valid one into ANTHROPIC_API_KEY, or choose another with `regent model set`",
+            ),
+            (
+                &unsourced,
+                "",
+                "`anthropic` refuses the key: give it a valid one, or choose another with `regent model set`",
+            ),
+            (
+                &none,
+                "",
+                "`anthropic` wants a key and there is none: put one into ANTHROPIC_API_KEY, or choose another with `regent model set`",
+            ),
+            (
+                &neither,
+                "",
+                "`anthropic` wants a key and there is none: give it one, or choose another with `regent model set`",
+            ),
+        ];
+        for (endpoint, said, expected) in cases {
+            assert_eq!(Trouble::Key { said: said.into() }.sentence(endpoint), expected);
+        }
+    }
+}
