@@ -103,7 +103,7 @@ impl Frames {
         let line = std::mem::take(&mut self.line);
         let line = match std::str::from_utf8(&line) {
             Ok(line) => line,
-            Err(why) => return Err(Trouble::malformed(format!("its stream is not UTF-8: {why}"))),
+            Err(why) => return Err(Trouble::garbled(format!("it is not UTF-8 ({why})"))),
         };
         let line = if std::mem::replace(&mut self.started, true) {
             line
@@ -237,6 +237,6 @@ mod tests {
     #[test]
     fn what_is_not_utf8_is_said() {
         let found = read(Framing::Events, &[b"data: \xff\n\n"]);
-        assert!(matches!(found, Err(Trouble::Malformed { .. })), "{found:?}");
+        assert!(matches!(found, Err(Trouble::Garbled { .. })), "{found:?}");
     }
 }

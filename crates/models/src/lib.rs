@@ -12,8 +12,6 @@ mod line;
 mod price;
 pub mod retry;
 mod said;
-#[cfg(test)]
-mod server;
 pub mod trouble;
 mod wire;
 

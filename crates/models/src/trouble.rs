@@ -48,7 +48,9 @@ pub enum Trouble {
     Slow { at: Stage, after: Duration },
     /// The connection ended before the reply did; `begun` if a part of it was there.
     Cut { begun: bool },
-    /// What it sent makes no sense.
+    /// What it sent is not the dialect that it should speak.
+    Garbled { what: String },
+    /// The model's reply is none: asking it again, told what was wrong, may help.
     Malformed { what: String },
     /// It sent more than anybody reads.
     TooLong { bytes: usize },
@@ -80,6 +82,11 @@ pub enum Again {
 
 impl Trouble {
     #[must_use]
+    pub fn garbled(what: impl Into<String>) -> Self {
+        Self::Garbled { what: what.into() }
+    }
+
+    #[must_use]
     pub fn malformed(what: impl Into<String>) -> Self {
         Self::Malformed { what: what.into() }
     }
@@ -89,7 +96,7 @@ impl Trouble {
         match self {
             Self::Limited { .. } | Self::Busy { .. } | Self::Server { .. } => Again::Often,
             Self::Refused | Self::Unresolved | Self::Unconnected { .. } | Self::Cut { .. } => Again::Once,
-            Self::Slow { at: Stage::BetweenBytes, .. } | Self::Malformed { .. } => Again::Once,
+            Self::Slow { at: Stage::BetweenBytes, .. } | Self::Garbled { .. } => Again::Once,
             Self::Key { .. }
             | Self::Model { .. }
             | Self::Address { .. }
@@ -101,6 +108,7 @@ impl Trouble {
             | Self::Open
             | Self::NoAddress
             | Self::Slow { .. }
+            | Self::Malformed { .. }
             | Self::TooLong { .. }
             | Self::Truncated { .. }
             | Self::Declined { .. }
@@ -108,10 +116,11 @@ impl Trouble {
         }
     }
 
-    /// A refusal stands: nobody is asked until somebody says yes. Everything else may be different elsewhere.
+    /// A refusal stands: nobody is asked until somebody says yes. A reply that is none is for who asked to put right, and
+    /// he asks the same model. Everything else may be different elsewhere.
     #[must_use]
     pub const fn try_next(&self) -> bool {
-        !matches!(self, Self::Declined { .. })
+        !matches!(self, Self::Declined { .. } | Self::Malformed { .. })
     }
 
     /// Whether the server may have counted tokens before this: a reply had begun, or it was thinking.
@@ -120,6 +129,7 @@ impl Trouble {
         matches!(
             self,
             Self::Cut { .. }
+                | Self::Garbled { .. }
                 | Self::Malformed { .. }
                 | Self::TooLong { .. }
                 | Self::Truncated { .. }
@@ -141,6 +151,7 @@ impl Trouble {
                 | Self::Unconnected { .. }
                 | Self::Slow { .. }
                 | Self::Cut { .. }
+                | Self::Garbled { .. }
         )
     }
 
@@ -197,7 +208,7 @@ impl Trouble {
         let name = endpoint.name();
         let host = endpoint.host();
         match self {
-            Self::Key { .. } => refused_key(endpoint),
+            Self::Key { said } => refused_key(endpoint, said),
             Self::Model { .. } if endpoint.dialect == Dialect::Ollama => format!(
                 "`{provider}` knows no model `{model}`: fetch it with `ollama pull {model}`, or choose one from `regent model list`"
             ),
@@ -261,6 +272,9 @@ impl Trouble {
             Self::Cut { begun: true } => {
                 format!("the reply of `{name}` was cut off before its end: try again")
             }
+            Self::Garbled { what } => format!(
+                "what `{name}` sends cannot be read, {what}: check the dialect and the `url` of `{provider}` in the settings"
+            ),
             Self::Malformed { what } => format!("the reply of `{name}` makes no sense: {what}"),
             Self::TooLong { bytes } => format!("`{name}` sends more than {bytes} bytes without an end"),
             Self::Truncated { tokens } => format!(
@@ -272,20 +286,22 @@ impl Trouble {
     }
 }
 
-fn refused_key(endpoint: &Endpoint) -> String {
+fn refused_key(endpoint: &Endpoint, said: &str) -> String {
     let Endpoint { provider, key_from, .. } = endpoint;
+    // Its own words are shown where they say something else; of the key we speak ourselves.
+    let said = if said.to_lowercase().contains("key") { String::new() } else { quoted(said) };
     match (&endpoint.key, key_from.is_empty()) {
         (None, true) => format!(
-            "`{provider}` wants a key and there is none: give it one, or choose another with `regent model set`"
+            "`{provider}` wants a key and there is none{said}: give it one, or choose another with `regent model set`"
         ),
         (None, false) => format!(
-            "`{provider}` wants a key and there is none: put one into {key_from}, or choose another with `regent model set`"
+            "`{provider}` wants a key and there is none{said}: put one into {key_from}, or choose another with `regent model set`"
         ),
         (Some(_), true) => format!(
-            "`{provider}` refuses the key: give it a valid one, or choose another with `regent model set`"
+            "`{provider}` refuses the key{said}: give it a valid one, or choose another with `regent model set`"
         ),
         (Some(_), false) => format!(
-            "`{provider}` refuses the key: put a valid one into {key_from}, or choose another with `regent model set`"
+            "`{provider}` refuses the key{said}: put a valid one into {key_from}, or choose another with `regent model set`"
         ),
     }
 }
@@ -319,3 +335,120 @@ impl fmt::Display for Trouble {
 }
 
 impl std::error::Error for Trouble {}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use domain::ask::Silence;
+
+    use super::{Again, Stage, Trouble};
+    use crate::dialect::samples;
+    use crate::{Dialect, Endpoint};
+
+    fn said() -> String {
+        "words".into()
+    }
+
+    /// Each of them: again here, next endpoint, on the bill, the server's fault, for the owner; and what silence it is.
+    #[test]
+    fn what_each_trouble_leads_to() {
+        use Again::{Never, Often, Once};
+        use Silence::{Declined, Unreachable, Unusable};
+        let slow = |at| Trouble::Slow { at, after: Duration::from_secs(5) };
+        let (yes, no) = (true, false);
+        let table = [
+            (Trouble::Key { said: said() }, Never, [yes, no, no, yes], Unreachable),
+            (Trouble::Model { said: said() }, Never, [yes, no, no, yes], Unreachable),
+            (Trouble::Address { status: 404 }, Never, [yes, no, no, yes], Unreachable),
+            (Trouble::Full { said: said() }, Never, [yes, no, no, yes], Declined),
+            (Trouble::Credit { said: said() }, Never, [yes, no, no, yes], Unreachable),
+            (Trouble::Limited { after: None, said: said() }, Often, [yes, no, no, no], Unreachable),
+            (Trouble::Busy { after: None, said: said() }, Often, [yes, no, yes, no], Unreachable),
+            (
+                Trouble::Server { status: 500, after: None, said: said() },
+                Often,
+                [yes, no, yes, no],
+                Unreachable,
+            ),
+            (Trouble::Rejected { status: 400, said: said() }, Never, [yes, no, no, yes], Unreachable),
+            (Trouble::Moved { to: said() }, Never, [yes, no, no, yes], Unreachable),
+            (Trouble::Refused, Once, [yes, no, yes, yes], Unreachable),
+            (Trouble::Unresolved, Once, [yes, no, yes, yes], Unreachable),
+            (Trouble::Untrusted { why: said() }, Never, [yes, no, yes, yes], Unreachable),
+            (Trouble::Unconnected { why: said() }, Once, [yes, no, yes, no], Unreachable),
+            (Trouble::Open, Never, [yes, no, no, yes], Unreachable),
+            (Trouble::NoAddress, Never, [yes, no, no, yes], Unreachable),
+            (slow(Stage::Connect), Never, [yes, no, yes, no], Unreachable),
+            (slow(Stage::FirstByte), Never, [yes, yes, yes, no], Unreachable),
+            (slow(Stage::BetweenBytes), Once, [yes, yes, yes, no], Unreachable),
+            (slow(Stage::Whole), Never, [yes, yes, yes, no], Unreachable),
+            (Trouble::Cut { begun: true }, Once, [yes, yes, yes, no], Unreachable),
+            (Trouble::Garbled { what: said() }, Once, [yes, yes, yes, no], Unreachable),
+            (Trouble::Malformed { what: said() }, Never, [no, yes, no, no], Unusable),
+            (Trouble::TooLong { bytes: 1 }, Never, [yes, yes, no, no], Unusable),
+            (Trouble::Truncated { tokens: 1 }, Never, [yes, yes, no, yes], Unusable),
+            (Trouble::Declined { said: said() }, Never, [no, yes, no, yes], Declined),
+            (Trouble::Resting, Never, [yes, no, no, no], Unreachable),
+        ];
+        for (trouble, again, flags, silence) in table {
+            let found = [
+                trouble.try_next(),
+                trouble.may_be_billed(),
+                trouble.blames_server(),
+                trouble.is_for_the_owner(),
+            ];
+            assert_eq!((trouble.again(), found, trouble.silence()), (again, flags, silence), "{trouble:?}");
+            for dialect in Dialect::ALL {
+                let sentence = trouble.sentence(&samples::endpoint(dialect));
+                let one_sentence =
+                    !sentence.ends_with('.') && !sentence.contains('\n') && !sentence.contains(". ");
+                assert!(one_sentence, "{sentence}");
+                assert!(!sentence.contains(samples::KEY), "{sentence}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_refused_key_says_where_to_put_another() {
+        let with = Endpoint {
+            provider: "anthropic".into(),
+            key_from: "ANTHROPIC_API_KEY".into(),
+            ..samples::endpoint(Dialect::Anthropic)
+        };
+        let unsourced = Endpoint { key_from: String::new(), ..with.clone() };
+        let none = Endpoint { key: None, ..with.clone() };
+        let neither = Endpoint { key: None, ..unsourced.clone() };
+        let region = "not in your country";
+        let cases = [
+            (
+                &with,
+                "invalid x-api-key",
+                "`anthropic` refuses the key: put a valid one into ANTHROPIC_API_KEY, or choose another with `regent model set`",
+            ),
+            (
+                &with,
+                region,
+                "`anthropic` refuses the key (\"not in your country\"): put a valid one into ANTHROPIC_API_KEY, or choose another with `regent model set`",
+            ),
+            (
+                &unsourced,
+                "",
+                "`anthropic` refuses the key: give it a valid one, or choose another with `regent model set`",
+            ),
+            (
+                &none,
+                "",
+                "`anthropic` wants a key and there is none: put one into ANTHROPIC_API_KEY, or choose another with `regent model set`",
+            ),
+            (
+                &neither,
+                "",
+                "`anthropic` wants a key and there is none: give it one, or choose another with `regent model set`",
+            ),
+        ];
+        for (endpoint, said, expected) in cases {
+            assert_eq!(Trouble::Key { said: said.into() }.sentence(endpoint), expected);
+        }
+    }
+}

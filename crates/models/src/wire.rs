@@ -228,7 +228,7 @@ impl Wire {
         let mut said = Said::body(status.as_u16(), &body, endpoint.key.as_ref());
         if status.is_success() {
             if !body.contains("\"error\"") {
-                return Some(Trouble::malformed("it does not stream, and was asked to"));
+                return Some(Trouble::garbled("it does not stream, and was asked to"));
             }
             said.status = None;
         }

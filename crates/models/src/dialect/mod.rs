@@ -97,7 +97,7 @@ impl Reader {
             Ok(value) => value,
             // `ping` and the like may be empty.
             Err(_) if frame.data.trim().is_empty() => return Ok(()),
-            Err(why) => return Err(Trouble::malformed(format!("its stream is not JSON: {why}"))),
+            Err(why) => return Err(Trouble::garbled(format!("it is not JSON ({why})"))),
         };
         // All of them say it the same way, with or without a name for the event; an empty field says nothing.
         let error = value.get("error").is_some_and(|error| !error.is_null());

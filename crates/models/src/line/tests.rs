@@ -3,6 +3,7 @@
 mod falls_back;
 mod faults;
 mod learns;
+mod server;
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,8 +16,8 @@ use serde_json::{Value, json};
 
 use super::{Line, Surroundings};
 use crate::dialect::samples;
-use crate::server::{self, Act, Seen};
 use crate::{Dialect, Endpoint, Pace, Price, Wire};
+use server::{Act, Seen};
 
 /// A clock that is turned by hand.
 #[derive(Default)]

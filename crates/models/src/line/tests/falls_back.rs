@@ -4,10 +4,10 @@ use std::sync::atomic::Ordering;
 
 use domain::ask::Silence;
 
+use super::server::{self, Act};
 use super::{SAID, World, at, other, pace, patient, play};
 use crate::Dialect::{Anthropic, Chat};
 use crate::dialect::samples;
-use crate::server::{self, Act};
 
 #[tokio::test]
 async fn who_is_asked_to_wait_waits_and_asks_again() {

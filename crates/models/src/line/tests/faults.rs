@@ -2,9 +2,9 @@
 
 use domain::ask::Silence;
 
+use super::server::{self, Act};
 use super::{World, at, pace, patient, play};
 use crate::dialect::samples::{self, KEY};
-use crate::server::{self, Act};
 use crate::{Dialect, Endpoint};
 
 async fn why(endpoint: Endpoint, pace: crate::Pace) -> (Silence, String) {
@@ -47,10 +47,10 @@ async fn a_wrong_key_an_unknown_model_and_a_full_context_each_say_what_to_do() {
         (Dialect::Anthropic, 401, anthropic("authentication_error", "invalid x-api-key"), key("anthropic")),
         (Dialect::Anthropic, 404, anthropic("not_found_error", "model: m-1"), model("anthropic")),
         (Dialect::Anthropic, 400, anthropic("invalid_request_error", long), full("anthropic", long)),
-        (Dialect::Chat, 401, openai("invalid_api_key", "no"), key("chat")),
+        (Dialect::Chat, 401, openai("invalid_api_key", "bad key"), key("chat")),
         (Dialect::Chat, 404, openai("model_not_found", "no"), model("chat")),
         (Dialect::Chat, 400, openai("context_length_exceeded", "too long"), full("chat", "too long")),
-        (Dialect::Responses, 401, openai("invalid_api_key", "no"), key("responses")),
+        (Dialect::Responses, 401, openai("invalid_api_key", "bad key"), key("responses")),
         (Dialect::Responses, 400, openai("model_not_found", "no"), model("responses")),
         (Dialect::Responses, 400, openai("context_length_exceeded", "too long"), full("responses", "too long")),
         (Dialect::Gemini, 400, gemini(400, "API key not valid."), key("gemini")),
@@ -167,7 +167,7 @@ async fn what_is_no_stream_is_said() {
     let cases = [
         (
             server::status(200, json, "{\"choices\":[]}"),
-            "makes no sense: it does not stream, and was asked to",
+            "what `chat/m-1` sends cannot be read, it does not stream, and was asked to: check the dialect",
         ),
         (
             server::status(200, json, "{\"error\":{\"message\":\"it broke\"}}"),

@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{World, at, body, patient, play};
+use super::{World, at, body, patient, play, server};
 use crate::Dialect;
 use crate::dialect::samples;
-use crate::server;
 
 fn rejects(message: &str) -> Vec<server::Act> {
     let body = json!({ "error": { "message": message, "type": "invalid_request_error" } }).to_string();

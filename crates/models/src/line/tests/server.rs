@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
 #[derive(Clone, Debug)]
-pub(crate) enum Act {
+pub(super) enum Act {
     Send(Vec<u8>),
     /// Says no more and keeps the connection, until the other side closes it.
     Hang,
@@ -16,32 +16,32 @@ pub(crate) enum Act {
 }
 
 #[derive(Clone, Default)]
-pub(crate) struct Seen {
+pub(super) struct Seen {
     /// Head and body of every request.
-    pub(crate) requests: Arc<Mutex<Vec<String>>>,
-    pub(crate) connections: Arc<AtomicUsize>,
+    pub(super) requests: Arc<Mutex<Vec<String>>>,
+    pub(super) connections: Arc<AtomicUsize>,
     /// Told when the other side closed a connection that hangs.
-    pub(crate) closed: Arc<Notify>,
+    pub(super) closed: Arc<Notify>,
 }
 
 impl Seen {
-    pub(crate) fn all(&self) -> Vec<String> {
+    pub(super) fn all(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
 
-    pub(crate) fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.requests.lock().unwrap().len()
     }
 }
 
 /// A stream that ends as it should.
-pub(crate) fn stream(body: &str) -> Vec<Act> {
+pub(super) fn stream(body: &str) -> Vec<Act> {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     vec![Act::Send([head.as_bytes(), &chunk(body.as_bytes()), b"0\r\n\r\n"].concat())]
 }
 
 /// The beginning of one, in pieces that are sent one by one.
-pub(crate) fn begin(pieces: &[&[u8]], end: Act) -> Vec<Act> {
+pub(super) fn begin(pieces: &[&[u8]], end: Act) -> Vec<Act> {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     let mut acts = vec![Act::Send(head.into())];
     acts.extend(pieces.iter().map(|piece| Act::Send(chunk(piece))));
@@ -49,7 +49,7 @@ pub(crate) fn begin(pieces: &[&[u8]], end: Act) -> Vec<Act> {
     acts
 }
 
-pub(crate) fn status(status: u16, headers: &str, body: &str) -> Vec<Act> {
+pub(super) fn status(status: u16, headers: &str, body: &str) -> Vec<Act> {
     let length = body.len();
     vec![Act::Send(format!("HTTP/1.1 {status} X\r\n{headers}content-length: {length}\r\n\r\n{body}").into())]
 }
@@ -60,7 +60,7 @@ fn chunk(bytes: &[u8]) -> Vec<u8> {
 
 /// Its address, and what it sees. It ends with the test.
 #[expect(clippy::disallowed_methods, reason = "the other side of a test, on loopback")]
-pub(crate) async fn start(script: Vec<Vec<Act>>) -> (String, Seen) {
+pub(super) async fn start(script: Vec<Vec<Act>>) -> (String, Seen) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let (seen, script) = (Seen::default(), Arc::new(Mutex::new(script.into_iter())));
