@@ -35,6 +35,7 @@ const STOPPING: std::time::Duration = std::time::Duration::from_secs(2);
 
 fn main() -> ExitCode {
     let surroundings = Surroundings::read();
+    edge::guard_keys(&surroundings);
     let args = match Args::try_parse_from(&surroundings.arguments) {
         Ok(args) => args,
         Err(error) => return ExitCode::from(usage(&error, &surroundings)),

@@ -129,8 +129,12 @@ impl Chosen {
         self.brain.iter().filter(|endpoint| endpoint.rank >= best).cloned().collect()
     }
 
-    fn reflex(why: String, passed_over: Vec<(String, String)>) -> Self {
-        Self { brain: Vec::new(), hands: Vec::new(), why, passed_over }
+    fn reflex(why: String) -> Self {
+        Self { brain: Vec::new(), hands: Vec::new(), why, passed_over: Vec::new() }
+    }
+
+    fn besides(self, passed_over: Vec<(String, String)>) -> Self {
+        Self { passed_over, ..self }
     }
 }
 
@@ -144,9 +148,9 @@ pub enum Mistake {
     #[error("none of model.{tier} can be asked: {}", reasons(.passed_over))]
     NoneUsable { tier: &'static str, passed_over: Vec<(String, String)> },
     #[error(
-        "model.{without} is `reflex` and model.{with} is not; whoever plans and whoever acts are models both, or neither"
+        "model.hands is `reflex` and model.brain is not: who plans needs somebody who acts; leave model.hands empty, or set model.brain to `reflex`"
     )]
-    HalfReflex { with: &'static str, without: &'static str },
+    HalfReflex,
     #[error("provider.{name}: {why}")]
     Provider { name: String, why: String },
 }
@@ -170,13 +174,10 @@ pub async fn choose(
             Ok(chosen) => chosen,
             Err(passed_over) => by_server(wishes, environment, probe, passed_over).await?,
         }),
-        (REFLEX, "" | REFLEX) | ("", REFLEX) => {
-            let said = if wishes.brain.list.is_empty() { &wishes.hands } else { &wishes.brain };
-            let tier = if wishes.brain.list.is_empty() { "hands" } else { "brain" };
-            Ok(Chosen::reflex(format!("model.{tier} is `reflex` ({})", said.origin), Vec::new()))
-        }
-        (REFLEX, _) => Err(Mistake::HalfReflex { with: "hands", without: "brain" }),
-        (_, REFLEX) => Err(Mistake::HalfReflex { with: "brain", without: "hands" }),
+        // Whoever says so wants nothing to leave, whatever else is written.
+        (REFLEX, _) => Ok(Chosen::reflex(format!("model.brain is `reflex` ({})", wishes.brain.origin))),
+        ("", REFLEX) => Ok(Chosen::reflex(format!("model.hands is `reflex` ({})", wishes.hands.origin))),
+        (_, REFLEX) => Err(Mistake::HalfReflex),
         (_, "") => by_settings(wishes, environment, [("brain", &wishes.brain), ("brain", &wishes.brain)]),
         ("", _) => by_settings(wishes, environment, [("hands", &wishes.hands), ("hands", &wishes.hands)]),
         _ => by_settings(wishes, environment, [("brain", &wishes.brain), ("hands", &wishes.hands)]),
@@ -308,10 +309,12 @@ async fn by_server(
             [one] => format!("and {one} does not answer with one"),
             more => format!("and neither {} answers with one", more.join(" nor ")),
         };
-        return Ok(Chosen::reflex(format!("no model is set, there is no key, {nobody}"), passed_over));
+        return Ok(Chosen::reflex(format!("no model is set, there is no key, {nobody}")).besides(passed_over));
     };
     let provider = if server.provider == "ollama" { &ollama } else { &llamacpp };
-    let Some(model) = server.models.first() else { return Ok(Chosen::reflex(String::new(), passed_over)) };
+    let Some(model) = server.models.first() else {
+        return Ok(Chosen::reflex(String::new()).besides(passed_over));
+    };
     match provider.endpoint(wishes, environment, model) {
         Ok(endpoint) => {
             let why = format!(
@@ -324,10 +327,8 @@ async fn by_server(
         }
         Err(why) => {
             passed_over.push((format!("{}/{model}", provider.name), why));
-            Ok(Chosen::reflex(
-                "no model is set, there is no key, and none here can be asked".into(),
-                passed_over,
-            ))
+            Ok(Chosen::reflex("no model is set, there is no key, and none here can be asked".into())
+                .besides(passed_over))
         }
     }
 }

@@ -46,6 +46,11 @@ fn who_is_asked_and_why() {
             " |  | model.hands is `reflex` (regent.toml)",
         ),
         (
+            &[("model.brain", "reflex"), ("model.hands", "openai/x")],
+            &[("OPENAI_API_KEY", "k")],
+            " |  | model.brain is `reflex` (regent.toml)",
+        ),
+        (
             &[],
             &[("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")],
             "anthropic/claude-sonnet-5-5 | anthropic/claude-haiku-5-5 | no model is set, and there is a key (environment ANTHROPIC_API_KEY)",
@@ -165,12 +170,8 @@ fn mistakes_say_what_to_do() {
             "none of model.brain can be asked: openai/x: there is no file `work` in the folder `keys`",
         ),
         (
-            &[("model.brain", "reflex"), ("model.hands", "ollama/x")],
-            "model.brain is `reflex` and model.hands is not; whoever plans and whoever acts are models both, or neither",
-        ),
-        (
             &[("model.brain", "ollama/x"), ("model.hands", "reflex")],
-            "model.hands is `reflex` and model.brain is not; whoever plans and whoever acts are models both, or neither",
+            "model.hands is `reflex` and model.brain is not: who plans needs somebody who acts; leave model.hands empty, or set model.brain to `reflex`",
         ),
     ];
     for (settings, expected) in table {

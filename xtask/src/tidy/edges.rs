@@ -53,6 +53,7 @@ const EVERYTHING: &[&str] = &[
     "ledger",
     "ledger-sql",
     "llm",
+    "models",
     "sandbox",
     "hooks",
     "broker",

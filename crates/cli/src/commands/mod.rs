@@ -15,6 +15,7 @@ mod jobs;
 mod keeping;
 mod knocks;
 mod lines;
+mod model;
 mod people;
 mod plan;
 mod policies;
@@ -103,7 +104,8 @@ pub(crate) async fn dispatch(
             forget::forget(app, screen, &person, forget::Way::of(dry_run, yes)).await
         }
         Command::Status => house::status(app, screen).await,
-        Command::Doctor => house::doctor(app, screen).await,
+        Command::Model(command) => model::model(app, screen, surroundings, command).await,
+        Command::Doctor => house::doctor(app, screen, surroundings).await,
         Command::Paths => house::paths(app, screen),
         Command::Config(command) => house::config(app, screen, &command),
         Command::Init { yes } => house::init(app, screen, yes).await,
