@@ -69,6 +69,7 @@ transcripts! {
     asked_answered_and_taken_back = "approvals";
     people_their_addresses_and_trust = "people";
     access = "access";
+    models_listed_set_and_told_of = "model";
     help = "help";
 }
 

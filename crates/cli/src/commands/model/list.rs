@@ -44,7 +44,7 @@ pub(super) async fn list(screen: &Screen, shop: &Shop) -> Done {
         };
         let word = screen.tinted(&format!("{word:<3}"), tone);
         screen.line(&format!(
-            "{:<11} {word}  {:<27}  {}",
+            "{:<11} {word}  {:<33}  {}",
             provider.name,
             inline(provider.host()),
             inline(what)

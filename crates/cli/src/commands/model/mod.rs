@@ -46,7 +46,10 @@ pub(crate) async fn model(app: &App, screen: &Screen, surroundings: &Surrounding
     match command {
         Model::List => list::list(screen, &shop).await,
         Model::Test { who } => test::test(app, screen, &shop, who.as_deref(), edge::line).await,
-        Model::Set { tier, models } => set(app, screen, surroundings, shop, (tier, &models.join(","))).await,
+        Model::Set { tier, models } => {
+            let each: Vec<&str> = models.iter().map(|one| one.trim_matches([',', ' '])).collect();
+            set(app, screen, surroundings, shop, (tier, &each.join(","))).await
+        }
     }
 }
 
@@ -135,10 +138,7 @@ pub(crate) async fn finding(app: &App, surroundings: &Surroundings) -> Vec<Findi
     let said = app.settings().get("model.brain") == models::REFLEX
         || app.settings().get("model.hands") == models::REFLEX;
     let first = if chosen.is_reflex() {
-        let remedy = (!said).then(|| {
-            "regent model set brain ollama/qwen3:8b    or set ANTHROPIC_API_KEY; see docs/models.md"
-                .to_owned()
-        });
+        let remedy = (!said).then(|| "regent model set brain <provider>/<model>".to_owned());
         let state = if said { State::Ok } else { State::Warn };
         Finding {
             name: NAME,
