@@ -148,7 +148,7 @@ pub(crate) enum Command {
     /// The tools: what there is, what is on, and a call by your own hand
     #[command(subcommand, after_help = "Example:\n  regent tools call hash path=README.md")]
     Tools(Tools),
-    /// Language models: who is asked and why, whether they answer, and who is to be asked
+    /// Language models: who is asked and why, whether they answer, who is to be
     #[command(
         subcommand,
         after_help = "Example:\n  regent model list\n  regent model set brain anthropic/claude-sonnet-5-5\n\nSet-up for each provider: docs/models.md"

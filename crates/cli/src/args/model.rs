@@ -4,10 +4,10 @@ use clap::{Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Model {
-    /// Who is asked and why, at which price; the providers, and what is missing where one cannot be used
+    /// Who is asked, why and at which price; every provider, and what it lacks
     #[command(after_help = "Example:\n  regent model list\n  regent model list --json")]
     List,
-    /// Ask models for a word, and say what they can do, how long it took and what it cost
+    /// Ask models for a word: what they can do, how long it took, what it cost
     #[command(
         after_help = "Example:\n  regent model test\n  regent model test ollama/qwen3:8b\n\nOnly a prompt of ours is sent, nothing of yours. What is tried: a text, a reply in a given form, the call of a tool."
     )]
@@ -16,7 +16,7 @@ pub(crate) enum Model {
         #[arg(value_name = "WHO")]
         who: Option<String>,
     },
-    /// Set who is asked, in the settings file; everything else in it stays as it is
+    /// Say who is to be asked; everything else in the settings file stays
     #[command(
         after_help = "Example:\n  regent model set brain anthropic/claude-sonnet-5-5,ollama/qwen3:8b\n  regent model set brain reflex     nobody: nothing leaves this machine\n  regent model set hands auto       as before anything was set"
     )]

@@ -113,22 +113,27 @@ fn listed(shop: &Shop, endpoint: &Endpoint) -> Listed {
 
 pub(super) fn chosen_json(chosen: &Chosen) -> Value {
     let judges = chosen.judges();
-    let each = |list: &[Endpoint]| -> Vec<Value> {
-        let one = |endpoint: &Endpoint| {
-            json!({
-                "model": endpoint.name(),
-                "host": endpoint.host(),
-                "outside": endpoint.is_outside(),
-                "rank": endpoint.rank,
-                "price": endpoint.price,
-                "judges": judges.contains(endpoint),
-            })
-        };
-        list.iter().map(one).collect()
+    let one = |endpoint: &Endpoint| {
+        json!({
+            "model": endpoint.name(),
+            "host": endpoint.host(),
+            "outside": endpoint.is_outside(),
+            "rank": endpoint.rank,
+            "price": endpoint.price,
+        })
     };
+    let brain = chosen.brain.iter().map(|endpoint| {
+        let mut shown = one(endpoint);
+        if let Some(fields) = shown.as_object_mut() {
+            fields.insert("judges".into(), judges.contains(endpoint).into());
+        }
+        shown
+    });
+    let brain: Vec<Value> = brain.collect();
+    let hands: Vec<Value> = chosen.hands.iter().map(one).collect();
     let passed: Vec<Value> =
         chosen.passed_over.iter().map(|(name, why)| json!({ "model": name, "why": why })).collect();
-    json!({ "brain": each(&chosen.brain), "hands": each(&chosen.hands), "why": chosen.why, "passed_over": passed })
+    json!({ "brain": brain, "hands": hands, "why": chosen.why, "passed_over": passed })
 }
 
 fn row_json(Row { provider, usable }: &Row) -> Value {
