@@ -1,6 +1,7 @@
 //! The command line, as types. Every command's help ends with an example.
 
 mod authority;
+mod model;
 mod people;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use authority::{Acl, Approvals, Grants, Lasting, Tools, Vpol};
+pub(crate) use model::{Model, Tier};
 pub(crate) use people::{Changes as PersonChanges, People};
 
 #[derive(Debug, Parser)]
@@ -89,6 +91,9 @@ pub(crate) enum Command {
         /// Only show the plan, the tools and what you would be asked; do nothing
         #[arg(long, conflicts_with = "wait")]
         plan: bool,
+        /// Ask a model even if the reflexes understand it
+        #[arg(long)]
+        no_reflex: bool,
     },
     /// Go on with a task that was interrupted, or that waited for you
     #[command(
@@ -146,6 +151,12 @@ pub(crate) enum Command {
     /// The tools: what there is, what is on, and a call by your own hand
     #[command(subcommand, after_help = "Example:\n  regent tools call hash path=README.md")]
     Tools(Tools),
+    /// Language models: who is asked and why, whether they answer, who is to be
+    #[command(
+        subcommand,
+        after_help = "Example:\n  regent model list\n  regent model set brain anthropic/claude-sonnet-5-5\n\nSet-up for each provider: docs/models.md"
+    )]
+    Model(Model),
     /// What the broker would say to a model's calls: episodes in, decisions out
     #[command(
         after_help = "Example:\n  echo '{\"id\":1,\"request\":\"read notes.txt\",\"tools\":[{\"name\":\"read\",\"tier\":\"read_only\",\"input_schema\":{\"properties\":{\"path\":{}}}}],\"steps\":[{\"tool\":\"read\",\"args\":{\"path\":\"notes.txt\"}}]}' | regent authorize\n\nEach line is answered with {\"id\",\"steps\":[{\"tool\",\"decision\",\"layer\",\"reason\",\"provenance\"}]}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"

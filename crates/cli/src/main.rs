@@ -24,7 +24,7 @@ use runtime::{App, Code, House, Pace, Parts, Problem};
 
 use args::{Args, Color, Global};
 use commands::Trouble;
-use edge::{OsHost, OsIds, Seat, Surroundings, SystemClock, Written};
+use edge::{OsHost, OsIds, OwnersMinds, Seat, Surroundings, SystemClock, Written};
 use live::Live;
 use show::{Screen, problem};
 
@@ -35,6 +35,7 @@ const STOPPING: std::time::Duration = std::time::Duration::from_secs(2);
 
 fn main() -> ExitCode {
     let surroundings = Surroundings::read();
+    edge::guard_keys(&surroundings);
     let args = match Args::try_parse_from(&surroundings.arguments) {
         Ok(args) => args,
         Err(error) => return ExitCode::from(usage(&error, &surroundings)),
@@ -74,7 +75,7 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
     // Never dropped: closing the database would cost every command a checkpoint, and what is durable needs no
     // closing. The next process finds the log beside the database and goes on from there, as after a crash.
     let app: &'static App =
-        Box::leak(Box::new(App::new(parts(house, written, settings, mistakes, surroundings))));
+        Box::leak(Box::new(App::new(parts(house, written, settings, mistakes, surroundings, &screen))));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -153,6 +154,7 @@ fn parts(
     settings: Settings,
     mistakes: Vec<String>,
     surroundings: &Surroundings,
+    screen: &Screen,
 ) -> Parts {
     let ids: Arc<dyn IdSource> = Arc::new(OsIds);
     let zone = match settings.get("time.zone") {
@@ -174,7 +176,7 @@ fn parts(
         tools_off: surroundings.variable("REGENT_TOOLS_OFF").unwrap_or_default().into(),
     });
     let Hooks { probe, pace, provider, .. } = hooks;
-    let minds = Arc::new(runtime::Nobody);
+    let minds = Arc::new(OwnersMinds::new(commands::choice(&settings, surroundings, screen)));
     Parts { house, settings, mistakes, host, clock, ids, probe, zone, pace, provider, minds }
 }
 

@@ -5,6 +5,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,
+    clippy::panic,
     reason = "a test starts the binary and looks at its own environment"
 )]
 
@@ -69,6 +70,7 @@ transcripts! {
     asked_answered_and_taken_back = "approvals";
     people_their_addresses_and_trust = "people";
     access = "access";
+    models_listed_set_and_told_of = "model";
     help = "help";
 }
 
@@ -141,4 +143,28 @@ fn what_the_page_on_access_shows_was_answered_by_the_program() {
         }
     }
     assert!(compared > 50, "only {compared} lines were found");
+}
+
+#[test]
+fn what_the_page_on_models_shows_was_answered_by_the_program() {
+    let page = include_str!("../../../docs/models.md");
+    let played = include_str!("cmd/model.trycmd");
+    let mut compared = 0;
+    for block in page.split("```console\n").skip(1) {
+        let (block, _) = block.split_once("```").expect("its end");
+        for shown in block.lines().filter(|line| !line.starts_with("$ ")) {
+            assert!(played.lines().any(|line| line == shown), "no transcript has this line: {shown}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 10, "only {compared} lines were found");
+    for known in &models::catalog::KNOWN {
+        let row = page.lines().find(|line| line.starts_with(&format!("| `{}` |", known.name)));
+        let row = row.unwrap_or_else(|| panic!("{} is not in the table", known.name));
+        assert!(
+            row.contains(known.dialect.name()) && row.contains(known.brain) && row.contains(known.hands),
+            "{row}"
+        );
+        assert!(known.variables.iter().all(|variable| row.contains(variable)), "{row}");
+    }
 }

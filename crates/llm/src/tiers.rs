@@ -1,4 +1,5 @@
-//! Two models as one: the *brain* understands, plans and judges the whole; the *hands* act and judge the parts.
+//! Several models as one: the *brain* understands and plans; the *hands* act and judge the parts; the *judge* of the whole is
+//! never weaker than whoever may have planned.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,6 +9,8 @@ use crate::model::{Completing, Listen, Model, Prompt, Quote, Role};
 pub struct Tiers {
     pub brain: Arc<dyn Model>,
     pub hands: Arc<dyn Model>,
+    /// Of the brain, those that may judge what it planned.
+    pub judge: Arc<dyn Model>,
 }
 
 impl Tiers {
@@ -15,7 +18,8 @@ impl Tiers {
     #[must_use]
     pub fn of(&self, role: Role) -> &Arc<dyn Model> {
         match role {
-            Role::Perceiver | Role::Planner | Role::MetaValidator => &self.brain,
+            Role::Perceiver | Role::Planner => &self.brain,
+            Role::MetaValidator => &self.judge,
             Role::Executor | Role::Validator => &self.hands,
         }
     }

@@ -4,20 +4,29 @@
 //! whether it may leave the machine were decided before.
 
 pub mod breaker;
+pub mod catalog;
+mod choice;
+mod detect;
 pub mod dialect;
 mod endpoint;
 pub mod frames;
 mod key;
 mod line;
+mod notice;
 mod price;
+mod provider;
 pub mod retry;
 mod said;
 pub mod trouble;
 mod wire;
 
+pub use choice::{Chosen, Environment, Mistake, REFLEX, Wish, Wishes, choose, endpoints, parse};
+pub use detect::{Probe, Probing};
 pub use endpoint::{Dialect, Endpoint};
-pub use key::Key;
+pub use key::{Key, looks_like_key};
 pub use line::{Line, Surroundings};
-pub use price::Price;
+pub use notice::notice;
+pub use price::{Listed, Price, Prices};
+pub use provider::Provider;
 pub use trouble::Trouble;
 pub use wire::{NoClient, Pace, Wire};

@@ -60,6 +60,24 @@ impl House {
         self.config.join("secrets")
     }
 
+    /// Keys to models, one file each, under the name of its provider. No tool is ever given one.
+    #[must_use]
+    pub fn model_keys(&self) -> PathBuf {
+        self.config.join("keys")
+    }
+
+    /// What models cost, where the owner knows better than the list that ships.
+    #[must_use]
+    pub fn prices(&self) -> PathBuf {
+        self.config.join("prices.toml")
+    }
+
+    /// Of which machines the owner was told that they may be spoken to, one a line.
+    #[must_use]
+    pub fn told(&self) -> PathBuf {
+        self.data.join("told")
+    }
+
     /// The owner's policies, one folder per kind.
     #[must_use]
     pub fn policies(&self) -> PathBuf {

@@ -43,7 +43,7 @@ pub(crate) fn understands(first: &dyn Provider, request: &Text, now: Time) -> bo
 pub(crate) fn worded(
     model: Arc<dyn Model>,
     registry: &Registry,
-    choosable: fn(&&ToolSpec) -> bool,
+    choosable: impl Fn(&&ToolSpec) -> bool,
     zone: &jiff::tz::TimeZone,
     listen: Listen,
 ) -> Arc<dyn Provider> {

@@ -2,6 +2,7 @@
 //! that nobody knows is an error with a suggestion.
 
 mod budget;
+mod models;
 mod steering;
 
 use std::collections::BTreeMap;
@@ -37,9 +38,15 @@ pub enum Values {
     Amount,
     /// One of the solver's hyper-parameters.
     Steering,
+    /// Models by name, or `reflex`, or nothing.
+    Models,
+    /// How able models are, by name.
+    Ranks,
+    /// What is said of one provider of models, in the field that the name ends with.
+    Provider,
 }
 
-pub const KEYS: [Key; 7] = [
+pub const KEYS: [Key; 10] = [
     Key {
         name: "approvals.chain",
         default: "owner",
@@ -57,6 +64,24 @@ pub const KEYS: [Key; 7] = [
         default: "",
         values: Values::Database,
         about: "where the ledger is: empty for a file in the data folder, or `postgres://user@host/database`",
+    },
+    Key {
+        name: "model.brain",
+        default: "",
+        values: Values::Models,
+        about: "who perceives, plans and judges: `provider/model`, with commas between fallbacks; `reflex` for none; empty: detected",
+    },
+    Key {
+        name: "model.hands",
+        default: "",
+        values: Values::Models,
+        about: "who acts and checks, in the same form; empty: as `brain`, or detected",
+    },
+    Key {
+        name: "model.ranks",
+        default: "",
+        values: Values::Ranks,
+        about: "how able you hold models to be, 0 to 100: `ollama/*=20, anthropic/claude-opus-5-5=95`; empty: as it is known",
     },
     Key {
         name: "owner.name",
@@ -85,7 +110,7 @@ pub const KEYS: [Key; 7] = [
 ];
 
 /// Settings of which there may be several, one for each name after the dot: `retention.telegram`.
-pub const FAMILIES: [Key; 3] = [
+pub const FAMILIES: [Key; 4] = [
     Key {
         name: "retention",
         default: FOREVER,
@@ -103,6 +128,12 @@ pub const FAMILIES: [Key; 3] = [
         default: "",
         values: Values::Steering,
         about: "the numbers that steer replanning: `ggs.theta`, `ggs.time_budget_ms`; see docs/loop.md",
+    },
+    Key {
+        name: "provider",
+        default: "",
+        values: Values::Provider,
+        about: "where models are, and where their keys are (never a key): `provider.<name>.<url, dialect, key, data or plain>`; see docs/models.md",
     },
 ];
 const FOREVER: &str = "forever";
@@ -126,6 +157,7 @@ impl Key {
         let known = match self.values {
             Values::Amount => budget::account(member).is_some(),
             Values::Steering => steering::is_known(member),
+            Values::Provider => models::is_known(member),
             _ => true,
         };
         (known && !member.is_empty() && member.bytes().all(fits)).then_some(member)
@@ -137,6 +169,7 @@ impl Key {
         let member = variable.strip_prefix(&self.variable())?.strip_prefix('_')?.to_lowercase();
         let member = match self.values {
             Values::Amount => member.replacen('_', ".", 1),
+            Values::Provider => models::of_variable(&member),
             _ => member,
         };
         (!member.is_empty()).then(|| format!("{}.{member}", self.name))
@@ -146,6 +179,9 @@ impl Key {
         match self.values {
             Values::Amount => budget::amount(name, value).map(drop),
             Values::Steering => steering::check(name, value),
+            Values::Models => models::check_list(value),
+            Values::Ranks => models::check_ranks(value),
+            Values::Provider => models::check_field(name, value),
             Values::Days if value == FOREVER || days(value).is_some() => Ok(()),
             Values::Days => Err(format!(
                 "`{value}` is no time; write days like `90d` (1 to {LONGEST_DAYS}), or `forever`"
@@ -246,7 +282,7 @@ impl Settings {
                         settings.set(&key, value, name, &mut mistakes);
                     }
                 }
-                Err(error) => mistakes.push(format!("{name}: {}", error.to_string().trim_end())),
+                Err(error) => mistakes.push(format!("{name}: {}", broken(text, &error))),
             }
         }
         for (variable, value) in &layers.environment {
@@ -302,7 +338,7 @@ impl Settings {
     /// What may be used up, by whom.
     #[must_use]
     pub fn budgets(&self) -> Limits {
-        let [_, family, _] = &FAMILIES;
+        let [_, family, ..] = &FAMILIES;
         let set = self.values.iter().filter_map(|(name, setting)| {
             let member = family.member(name)?;
             Some((budget::account(member)?, budget::amount(name, &setting.value).ok()?))
@@ -313,12 +349,19 @@ impl Settings {
     /// How replanning is steered.
     #[must_use]
     pub fn steering(&self) -> Params {
-        let [.., family] = &FAMILIES;
+        let [_, _, family, _] = &FAMILIES;
         let set = self
             .values
             .iter()
             .filter_map(|(name, setting)| Some((family.member(name)?.to_owned(), setting.value.clone())));
         steering::params(set)
+    }
+
+    /// What is said about models, as it is written: name, value, where it came from.
+    pub fn about_models(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        let ours = |name: &str| name.starts_with("model.") || name.starts_with("provider.");
+        let said = self.values.iter().filter(move |(name, _)| ours(name));
+        said.map(|(name, setting)| (name.as_str(), setting.value.as_str(), setting.origin.as_str()))
     }
 
     /// Who is asked, one after the other.
@@ -368,6 +411,7 @@ impl Settings {
             let examples: &[(&str, String)] = match values {
                 Values::Amount => &budget::defaults(),
                 Values::Steering => &steering::defaults(),
+                Values::Provider => &models::defaults(),
                 _ => &[("retention.telegram", (*default).to_owned())],
             };
             for (key, value) in examples {
@@ -401,6 +445,14 @@ pub fn without_password(url: &str) -> String {
     };
     let query = query.map(|query| query.split('&').map(shown).collect::<Vec<_>>().join("&"));
     format!("{scheme}://{login}{place}{}", query.map_or_else(String::new, |query| format!("?{query}")))
+}
+
+/// Where a file stops being TOML, and why. The line itself is not shown: it may hold a password or a key.
+fn broken(text: &str, error: &toml::de::Error) -> String {
+    let before: Vec<u8> = text.bytes().take(error.span().map_or(0, |span| span.start)).collect();
+    let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
+    format!("TOML parse error at line {line}, column {column}: {}", error.message())
 }
 
 fn flatten(prefix: &str, table: &toml::Table) -> Vec<(String, String)> {

@@ -54,6 +54,7 @@ const EVERYTHING: &[&str] = &[
     "ledger",
     "ledger-sql",
     "llm",
+    "models",
     "sandbox",
     "hooks",
     "broker",

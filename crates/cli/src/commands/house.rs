@@ -9,6 +9,7 @@ use runtime::{App, Code, DutyState, Problem, State};
 
 use super::{Done, tasks};
 use crate::args::{Args, Config};
+use crate::edge::Surroundings;
 use crate::show::{self, Screen, Tone, inline, plural, tree};
 
 pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
@@ -83,8 +84,13 @@ fn audit(report: &AuditReport, now: domain::Time) -> String {
     format!("{} to {}, {signed}", report.verdict, report.entries)
 }
 
-pub(crate) async fn doctor(app: &App, screen: &Screen) -> Done {
-    let diagnosis = app.doctor().await;
+pub(crate) async fn doctor(app: &App, screen: &Screen, surroundings: &Surroundings) -> Done {
+    let mut diagnosis = app.doctor().await;
+    // Where the settings are wrong nobody knows which model is meant.
+    if !diagnosis.findings.iter().any(|finding| finding.name == "settings" && finding.state == State::Bad) {
+        diagnosis.findings.extend(super::model::finding(app, surroundings).await);
+        diagnosis.healthy = diagnosis.findings.iter().all(|finding| finding.state != State::Bad);
+    }
     if screen.json {
         screen.json_line(&diagnosis)?;
         return Ok(if diagnosis.healthy { 0 } else { Code::UNHEALTHY.exit() });

@@ -15,6 +15,7 @@ mod jobs;
 mod keeping;
 mod knocks;
 mod lines;
+mod model;
 mod people;
 mod plan;
 mod policies;
@@ -35,6 +36,7 @@ use crate::live::Live;
 use crate::show::Screen;
 use attend::Attendance;
 pub(crate) use keeping::upgraded;
+pub(crate) use model::choice;
 
 /// How a command ended, if it was not simply well.
 #[derive(Debug)]
@@ -72,11 +74,12 @@ pub(crate) async fn dispatch(
         acl::warn(app, screen).await;
     }
     match command {
-        Command::Run { request, plan: true, .. } => {
-            plan::plan(app, screen, surroundings, &request.join(" ")).await
+        Command::Run { request, plan: true, no_reflex, .. } => {
+            plan::plan(app, screen, surroundings, &request.join(" "), !no_reflex).await
         }
-        Command::Run { request, wait, plan: false } => {
-            run::run(app, screen, surroundings, &attendance(wait), &request.join(" ")).await
+        Command::Run { request, wait, plan: false, no_reflex } => {
+            let (attendance, text) = (attendance(wait), request.join(" "));
+            run::run(app, screen, surroundings, &attendance, (&text, !no_reflex)).await
         }
         Command::Resume { id, answer, wait } => {
             run::resume(app, screen, &attendance(wait), id.as_deref(), answer.as_deref()).await
@@ -103,7 +106,8 @@ pub(crate) async fn dispatch(
             forget::forget(app, screen, &person, forget::Way::of(dry_run, yes)).await
         }
         Command::Status => house::status(app, screen).await,
-        Command::Doctor => house::doctor(app, screen).await,
+        Command::Model(command) => model::model(app, screen, surroundings, command).await,
+        Command::Doctor => house::doctor(app, screen, surroundings).await,
         Command::Paths => house::paths(app, screen),
         Command::Config(command) => house::config(app, screen, &command),
         Command::Init { yes } => house::init(app, screen, yes).await,

@@ -22,14 +22,20 @@ impl Surface for Nobody {
     }
 }
 
-pub(crate) async fn plan(app: &App, screen: &Screen, surroundings: &Surroundings, text: &str) -> Done {
+pub(crate) async fn plan(
+    app: &App,
+    screen: &Screen,
+    surroundings: &Surroundings,
+    text: &str,
+    reflex: bool,
+) -> Done {
     let request = Request {
         text: text.into(),
         workspace: workspace(surroundings)?,
         surface: Arc::new(Nobody),
         watch: Arc::new(|_, _| {}),
         patience: Patience::Leave,
-        thinking: Thinking::default(),
+        thinking: Thinking { reflex, ..Thinking::default() },
     };
     let rehearsal = Box::pin(app.plan(&request)).await?;
     let trouble = rehearsal.result.as_ref().and_then(|result| shortcoming(result, "<task>"));

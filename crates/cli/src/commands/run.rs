@@ -27,7 +27,7 @@ pub(crate) async fn run(
     screen: &Screen,
     surroundings: &Surroundings,
     attendance: &Attendance,
-    text: &str,
+    (text, reflex): (&str, bool),
 ) -> Done {
     let request = Request {
         text: text.into(),
@@ -35,7 +35,7 @@ pub(crate) async fn run(
         surface: surface(screen, attendance),
         watch: watch(screen, &attendance.live),
         patience: attendance.patience(),
-        thinking: Thinking { listen: listen(&attendance.live), ..Thinking::default() },
+        thinking: Thinking { reflex, listen: listen(&attendance.live) },
     };
     let report = attended(app, screen, attendance, Whose::New, Box::pin(app.run(request))).await?;
     afterwards(app).await;

@@ -11,9 +11,13 @@ mod files;
 mod holder;
 mod host;
 mod keys;
+mod line;
+mod minds;
 mod policies;
 mod restore;
 mod seat;
+mod setting;
+mod shop;
 mod surroundings;
 pub(crate) mod tty;
 mod upgrade;
@@ -21,7 +25,11 @@ mod vault;
 mod written;
 
 pub(crate) use host::OsHost;
+pub(crate) use line::line;
+pub(crate) use minds::{Choice, OwnersMinds};
 pub(crate) use seat::Seat;
+pub(crate) use setting::set as set_setting;
+pub(crate) use shop::{Loopback, environment as shop_environment, guard as guard_keys, keep_told, told};
 pub(crate) use surroundings::{OsIds, Surroundings, SystemClock};
 pub(crate) use written::{Written, unreadable};
 

@@ -29,7 +29,7 @@ impl IdSource for OsIds {
 }
 
 /// What the process was started with.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Surroundings {
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) arguments: Vec<std::ffi::OsString>,

@@ -9,7 +9,7 @@ pub(crate) fn problem(screen: &Screen, problem: &Problem) -> String {
     let head = screen.note_tinted(&format!("error {}", problem.code), Tone::Bad);
     // Mistakes in settings and policies are lines of ours, each with its place; what else ends a line came from outside.
     let lines: Vec<&str> = match problem.code {
-        Code::SETTINGS | Code::BAD_POLICY => problem.what.split('\n').collect(),
+        Code::SETTINGS | Code::BAD_POLICY | Code::BAD_PRICES => problem.what.split('\n').collect(),
         _ => vec![&problem.what],
     };
     let lines: Vec<String> = lines.into_iter().map(inline).collect();

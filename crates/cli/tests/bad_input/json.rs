@@ -18,7 +18,7 @@ fn world_with_ids() -> (World, [String; 3]) {
 #[test]
 fn every_command_that_prints_data_prints_json_lines() {
     let (world, [task, event_id, call]) = world_with_ids();
-    let commands: [&[&str]; 17] = [
+    let commands: [&[&str]; 19] = [
         &["run", REQUEST],
         &["resume", &task],
         &["tasks", "list"],
@@ -36,6 +36,8 @@ fn every_command_that_prints_data_prints_json_lines() {
         &["config", "show"],
         &["init", "--yes"],
         &["explain", "R4010"],
+        &["model", "list"],
+        &["model", "set", "brain", "reflex"],
     ];
     for command in commands {
         let before: Vec<&str> = ["--json"].into_iter().chain(command.iter().copied()).collect();

@@ -17,6 +17,7 @@ mod disk;
 mod house;
 mod ingest;
 mod json;
+mod models;
 mod mount;
 mod output;
 mod policies;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use broker::access::Switch;
 use broker::{Reach, Registry, ToolSpec};
 use domain::call::ToolCard;
 use domain::event::{CLI, ContainerKind, Incoming, TERMINAL};
@@ -418,7 +419,10 @@ impl App {
         match (self.parts.minds.choose().await?, begun) {
             (Some(model), _) => {
                 let listen = Arc::clone(&request.thinking.listen);
-                Ok(minds::worded(model, tools, is_choosable, &self.parts.zone, listen))
+                // What is switched off would only be refused.
+                let switches = self.parts.host.switches();
+                let choosable = |spec: &&ToolSpec| is_choosable(spec) && switches.of(&spec.id) == Switch::On;
+                Ok(minds::worded(model, tools, choosable, &self.parts.zone, listen))
             }
             (None, Some(_)) => {
                 Err(Problem::new(Code::NEEDS_MODEL, "a model has begun this, and there is none now")

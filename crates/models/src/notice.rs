@@ -1,0 +1,114 @@
+//! What the owner is told before anything leaves the machine for the first time.
+
+use std::collections::BTreeMap;
+
+use crate::{Chosen, Endpoint};
+
+/// One notice for each machine that may be spoken to and was not spoken of yet: its name, and what to say.
+///
+/// `told` are those that the owner was told of. `budget` is what may be spent in a day, as the settings say it.
+#[must_use]
+pub fn notice(chosen: &Chosen, told: &[String], budget: &str) -> Vec<(String, String)> {
+    let mut hosts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let outside = chosen.brain.iter().chain(&chosen.hands).filter(|endpoint| endpoint.is_outside());
+    for endpoint in outside {
+        let names = hosts.entry(endpoint.host()).or_default();
+        if !names.contains(&endpoint.name()) {
+            names.push(endpoint.name());
+        }
+    }
+    let new = hosts.into_iter().filter(|(host, _)| !told.iter().any(|known| known == host));
+    new.map(|(host, names)| (host.to_owned(), words(host, &names, chosen, budget))).collect()
+}
+
+fn words(host: &str, names: &[String], chosen: &Chosen, budget: &str) -> String {
+    let here = |endpoint: &&Endpoint| endpoint.host() == host;
+    let of_host: Vec<&Endpoint> = chosen.brain.iter().chain(&chosen.hands).filter(here).collect();
+    let data = of_host.iter().filter_map(|endpoint| endpoint.data.as_ref()).next();
+    let kept = match data {
+        None => String::new(),
+        Some(classes) => {
+            let names: Vec<&str> = classes.iter().map(|class| class.name()).collect();
+            format!(
+                ", of the data classes {} only",
+                if names.is_empty() { "none".into() } else { names.join(", ") }
+            )
+        }
+    };
+    let paid = of_host.iter().any(|endpoint| endpoint.price != crate::Price::default());
+    let money = match budget {
+        _ if !paid => String::new(),
+        "unlimited" => "\nit costs money, and budget.day.money is unlimited".to_owned(),
+        budget => format!("\nit costs money; budget.day.money stops it at {budget} a day"),
+    };
+    format!(
+        "your request, and names and contents of files that the task reads{kept}, go to {host} ({}); {}{money}\n\
+         `regent model set brain reflex` keeps everything on this machine",
+        names.join(", "),
+        chosen.why
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::notice;
+    use crate::{Chosen, Dialect, Endpoint, Price};
+    use std::collections::BTreeSet;
+
+    fn endpoint(url: &str, model: &str) -> Endpoint {
+        let price = Price { input: 1, cached: 1, output: 1 };
+        Endpoint {
+            provider: "anthropic".into(),
+            dialect: Dialect::Anthropic,
+            url: url.into(),
+            model: model.into(),
+            key: Some(crate::Key::new("sk-canary".into())),
+            key_from: String::new(),
+            plain_http: false,
+            rank: 1,
+            price,
+            tokens_out: 1,
+            data: None,
+        }
+    }
+
+    fn chosen(brain: Endpoint, hands: Endpoint) -> Chosen {
+        let why = "no model is set, and there is a key (environment ANTHROPIC_API_KEY)".into();
+        Chosen { brain: vec![brain], hands: vec![hands], why, passed_over: Vec::new() }
+    }
+
+    const ANTHROPIC: &str = "https://api.anthropic.com";
+
+    #[test]
+    fn what_goes_where_is_said_once_for_each_machine() {
+        let both = chosen(endpoint(ANTHROPIC, "claude-a"), endpoint(ANTHROPIC, "claude-b"));
+        let said = notice(&both, &[], "5");
+        let text = "your request, and names and contents of files that the task reads, go to api.anthropic.com \
+                    (anthropic/claude-a, anthropic/claude-b); no model is set, and there is a key (environment ANTHROPIC_API_KEY)\n\
+                    it costs money; budget.day.money stops it at 5 a day\n\
+                    `regent model set brain reflex` keeps everything on this machine";
+        assert_eq!(said, [("api.anthropic.com".to_owned(), text.to_owned())]);
+        assert_eq!(notice(&both, &["api.anthropic.com".into()], "5"), []);
+        let elsewhere = chosen(endpoint(ANTHROPIC, "a"), endpoint("https://other.example:8443/v1", "b"));
+        let hosts: Vec<String> = notice(&elsewhere, &["api.anthropic.com".into()], "unlimited")
+            .into_iter()
+            .map(|(host, _)| host)
+            .collect();
+        assert_eq!(hosts, ["other.example:8443"]);
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_stays_here() {
+        let local = endpoint("http://127.0.0.1:11434", "qwen3:8b");
+        assert_eq!(notice(&chosen(local.clone(), local), &[], "5"), []);
+    }
+
+    #[test]
+    fn it_says_which_data_and_that_nothing_limits_the_money() {
+        let mut one = endpoint(ANTHROPIC, "a");
+        one.data = Some(BTreeSet::from([domain::DataClass::Logistics, domain::DataClass::Finance]));
+        let said = notice(&chosen(one.clone(), one), &[], "unlimited");
+        assert!(said[0].1.contains("reads, of the data classes logistics, finance only, go to"), "{said:?}");
+        assert!(said[0].1.contains("budget.day.money is unlimited"), "{said:?}");
+    }
+}
