@@ -152,6 +152,7 @@ fn what_is_wrong_with_a_request_is_found() {
         (Chat, "messages", json!([{"role": "user"}]), Some(missing("messages.0.content"))),
         (Chat, "messages", json!([{"role": "robot", "content": "x"}]), None),
         (Chat, "system", json!("x"), Some(unknown("system"))),
+        (Chat, "reasoning_effort", json!("low"), Some(unknown("reasoning_effort"))),
         (Chat, "stream_options", json!({"include_usage": true}), None),
         (Chat, "tools", json!([{"type": "function", "name": "a"}]), Some(missing("tools.0.function"))),
         (Chat, "tools", json!([]), None),

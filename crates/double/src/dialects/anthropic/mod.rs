@@ -49,8 +49,8 @@ impl Tongue for Anthropic {
             Denied::Unknown(field) => {
                 (400, "invalid_request_error", format!("{field}: Extra inputs are not permitted"))
             }
-            Denied::Unsupported(field) => {
-                (400, "invalid_request_error", format!("`{field}` is not supported by this model."))
+            Denied::Unsupported(field) | Denied::UnsupportedValue { field, .. } => {
+                (400, "invalid_request_error", format!("`{field}` is deprecated for this model."))
             }
             Denied::UnsupportedFormat => (
                 400,
