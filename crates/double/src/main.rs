@@ -1,5 +1,17 @@
 //! The double as a program, for tests in other languages: its script is a file, its address is the first line it prints, and
 //! it ends when its input is closed.
+//!
+//! ```json
+//! {
+//!   "key": "a-key",
+//!   "models": [{"name": "small", "context": 4096, "tools": false}],
+//!   "when": [{"says": "weather", "then": {"said": {"text": "rain"}, "faults": [{"pieces": [1]}]}}],
+//!   "in_order": [{"faults": [{"deny": {"rate_limited": {"seconds": 2}}}]}, {"said": {"calls": [{"name": "look", "args": {}}]}}],
+//!   "otherwise": {"said": {"text": "as ever", "usage": {"in": 10, "cached": 4, "out": 2}}}
+//! }
+//! ```
+//!
+//! Every field may be left out; faults are named as in `fault.rs`, in `snake_case`. What was asked is at `GET /double/asked`.
 
 #![expect(
     clippy::disallowed_methods,

@@ -98,19 +98,15 @@ impl Double {
     pub fn asked(&self) -> Vec<Asked> {
         self.shared.seen().asked.clone()
     }
-
-    /// Waits until it ends, which it does not by itself.
-    pub fn wait(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            drop(thread.join());
-        }
-    }
 }
 
 impl Drop for Double {
     fn drop(&mut self) {
         drop(self.stop.take());
-        self.wait();
+        if let Some(thread) = self.thread.take() {
+            // That it panicked was said already, by whoever panics.
+            drop(thread.join());
+        }
     }
 }
 

@@ -147,11 +147,18 @@ fn what_is_wrong_with_a_request_is_found() {
         (Anthropic, "thinking", json!({"type": "enabled", "budget_tokens": 5000}), None),
         (Anthropic, "output_config", json!({"format": {"type": "json_schema", "schema": open}}), None),
         (Anthropic, "output_config", json!({"format": {"type": "json_schema", "schema": closed}}), None),
+        (
+            Anthropic,
+            "output_config",
+            json!({"format": {"type": "json_schema", "schema": {"type": "array", "items": {"type": "string"}, "minItems": 2}}}),
+            None,
+        ),
         (Anthropic, "temperature", json!(1.5), None),
         (Chat, "messages", Value::Null, Some(missing("messages"))),
         (Chat, "messages", json!([{"role": "user"}]), Some(missing("messages.0.content"))),
         (Chat, "messages", json!([{"role": "robot", "content": "x"}]), None),
         (Chat, "system", json!("x"), Some(unknown("system"))),
+        (Chat, "reasoning_effort", json!("low"), Some(unknown("reasoning_effort"))),
         (Chat, "stream_options", json!({"include_usage": true}), None),
         (Chat, "tools", json!([{"type": "function", "name": "a"}]), Some(missing("tools.0.function"))),
         (Chat, "tools", json!([]), None),
@@ -328,4 +335,16 @@ fn what_is_no_json_or_nowhere_is_told_so() {
     let mut warm = body.clone();
     warm["temperature"] = json!(0.5);
     assert_eq!(post(&double.url, &path, &given, &warm).status, 400, "the new version takes no temperature");
+    let quoted = json!({"type": "text", "text": "x", "citations": [{"type": "char_location"}]});
+    let document =
+        json!({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "x"}});
+    for content in [
+        json!([{"role": "user", "content": [quoted]}]),
+        json!([{"role": "user", "content": "x"}, {"role": "assistant", "content": [document]}]),
+    ] {
+        let mut refused = body.clone();
+        refused["messages"] = content;
+        assert_eq!(post(&double.url, &path, &given, &refused).status, 400, "{refused}");
+        assert_eq!(post(&double.url, &path, &headers(Dialect::Anthropic), &refused).status, 200, "{refused}");
+    }
 }

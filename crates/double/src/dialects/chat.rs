@@ -79,11 +79,19 @@ impl Tongue for Chat {
         messages(asked, &fields)?;
         let model = find(script, asked)?;
         numbers(&fields)?;
-        openai::sampling(
-            asked,
-            model,
-            &["max_tokens", "temperature", "top_p", "presence_penalty", "frequency_penalty"],
-        )?;
+        openai::sampling(asked, model, &["max_tokens", "top_p", "presence_penalty", "frequency_penalty"])?;
+        if let Some(value) =
+            fields.number("temperature")?.filter(|value| model.thinks && (value - 1.0).abs() > 0.0)
+        {
+            return Err(Denied::UnsupportedValue {
+                field: "temperature".to_owned(),
+                value: value.to_string(),
+            });
+        }
+        // A model that does not think does not even know the word.
+        if fields.get("reasoning_effort").is_some() && !model.thinks {
+            return Err(Denied::Unknown("reasoning_effort".to_owned()));
+        }
         tools(asked, &fields, model)?;
         format(asked, &fields, model)?;
         fits(model, asked)

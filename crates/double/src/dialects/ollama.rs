@@ -99,7 +99,7 @@ impl Tongue for Ollama {
                 format!("json: cannot unmarshal into Go struct field ChatRequest.{field}: {why}")
             }
             Denied::Unknown(field) => format!("unknown field {field}"),
-            Denied::Unsupported(what) => what.clone(),
+            Denied::Unsupported(what) | Denied::UnsupportedValue { field: what, .. } => what.clone(),
             Denied::UnsupportedFormat => "the model does not support structured outputs".to_owned(),
             Denied::UnsupportedTools => {
                 "registry.ollama.ai/library/double:latest does not support tools".to_owned()
@@ -215,7 +215,7 @@ fn details() -> Value {
 
 fn text(reply: &Reply<'_>) -> String {
     match &reply.said.refusal {
-        _ if reply.said.filtered => String::new(),
+        _ if reply.said.filtered || is_load(reply) => String::new(),
         Some(refusal) => refusal.clone(),
         None => reply.said.text.clone(),
     }
@@ -244,11 +244,26 @@ fn last(reply: &Reply<'_>, message: Value) -> Value {
     let used = reply.said.usage;
     json!({
         "model": reply.asked.model, "created_at": CREATED_AT, "message": message, "done": true,
-        "done_reason": if reply.said.cut_off { "length" } else { "stop" },
+        "done_reason": done_reason(reply),
         "total_duration": 174_560_334, "load_duration": 101_397_084,
         "prompt_eval_count": used.input, "prompt_eval_duration": 13_074_791,
         "eval_count": used.out, "eval_duration": 52_479_709,
     })
+}
+
+/// Without messages, a model is only loaded.
+fn done_reason(reply: &Reply<'_>) -> &'static str {
+    if is_load(reply) {
+        "load"
+    } else if reply.said.cut_off {
+        "length"
+    } else {
+        "stop"
+    }
+}
+
+fn is_load(reply: &Reply<'_>) -> bool {
+    reply.asked.body.get("messages").and_then(Value::as_array).is_none_or(Vec::is_empty)
 }
 
 fn tools(asked: &mut Asked, fields: &Fields<'_>) -> Checked<()> {

@@ -48,6 +48,16 @@ fn told(denied: &Denied, input: &str) -> Told {
             let message = format!("Invalid value for '{field}': {why}.");
             (INVALID, Some(field), Some("invalid_value"), message)
         }
+        // Chat Completions words it differently where it is not inside of something.
+        Denied::Unknown(field) if input == "messages" && !field.contains('.') => {
+            plain(INVALID, &format!("Unrecognized request argument supplied: {field}"))
+        }
+        Denied::UnsupportedValue { field, value } => {
+            let message = format!(
+                "Unsupported value: '{field}' does not support {value} with this model. Only the default (1) value is supported."
+            );
+            (INVALID, Some(field.clone()), Some("unsupported_value"), message)
+        }
         Denied::Unknown(field) => {
             let field = bracketed(field);
             let message = format!("Unknown parameter: '{field}'.");

@@ -3,7 +3,8 @@
 //! - Messages: <https://platform.claude.com/docs/en/api/messages>
 //! - Streaming messages: <https://platform.claude.com/docs/en/build-with-claude/streaming>
 //! - Errors: <https://platform.claude.com/docs/en/api/errors>
-//! - Versions: <https://platform.claude.com/docs/en/api/versioning>. 2026-10-21 takes no sampling parameters.
+//! - Versions: <https://platform.claude.com/docs/en/api/versioning>; what 2026-10-21 refuses:
+//!   <https://platform.claude.com/docs/en/api/migration-2026-10-21>
 //! - Structured outputs: <https://platform.claude.com/docs/en/build-with-claude/structured-outputs>
 //! - Extended thinking: <https://platform.claude.com/docs/en/build-with-claude/extended-thinking>
 //! - Handling stop reasons: <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>
@@ -49,8 +50,8 @@ impl Tongue for Anthropic {
             Denied::Unknown(field) => {
                 (400, "invalid_request_error", format!("{field}: Extra inputs are not permitted"))
             }
-            Denied::Unsupported(field) => {
-                (400, "invalid_request_error", format!("`{field}` is not supported by this model."))
+            Denied::Unsupported(field) | Denied::UnsupportedValue { field, .. } => {
+                (400, "invalid_request_error", format!("`{field}` is deprecated for this model."))
             }
             Denied::UnsupportedFormat => (
                 400,

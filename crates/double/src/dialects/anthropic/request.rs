@@ -1,6 +1,6 @@
 //! What Messages takes, and what it does not.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::asked::{Asked, Tool};
 use crate::check::{Checked, Fields, forbidden_keyword, named, open_object, texts};
@@ -50,6 +50,8 @@ const NOT_IN_SCHEMAS: &[&str] = &[
     "maxItems",
     "oneOf",
     "patternProperties",
+    "minProperties",
+    "maxProperties",
 ];
 
 pub(crate) fn understand(asked: &mut Asked, script: &Script) -> Checked<()> {
@@ -65,7 +67,7 @@ pub(crate) fn understand(asked: &mut Asked, script: &Script) -> Checked<()> {
     asked.stream = fields.boolean("stream")?.unwrap_or(false);
     let max_tokens = fields.need("max_tokens").and_then(|_| fields.whole("max_tokens"))?.unwrap_or_default();
     fields.need("messages")?;
-    messages(asked, &fields)?;
+    messages(asked, &fields, &version)?;
     if let Some(system) = fields.get("system") {
         texts(system).into_iter().for_each(|text| asked.add_system(text));
     }
@@ -84,7 +86,7 @@ pub(crate) fn understand(asked: &mut Asked, script: &Script) -> Checked<()> {
     fits(model, asked)
 }
 
-fn messages(asked: &mut Asked, fields: &Fields<'_>) -> Checked<()> {
+fn messages(asked: &mut Asked, fields: &Fields<'_>, version: &str) -> Checked<()> {
     let messages = fields.array("messages")?;
     if messages.is_empty() {
         return Err(Denied::wrong("messages", "at least one message is required"));
@@ -108,6 +110,19 @@ fn messages(asked: &mut Asked, fields: &Fields<'_>) -> Checked<()> {
         for (at, block) in message.array("content").unwrap_or_default() {
             let block = Fields::of(block, at)?;
             block.need_string("type")?;
+            // What the new version refuses in messages: documents of the model's, citations of the user's.
+            let refused = match (role, block.string("type")?) {
+                (Some("assistant"), Some("document")) => Some("type"),
+                (Some("user"), Some("text"))
+                    if block.get("citations").is_some_and(|found| *found != json!([])) =>
+                {
+                    Some("citations")
+                }
+                _ => None,
+            };
+            if let Some(field) = refused.filter(|_| version == NEW) {
+                return Err(Denied::wrong(block.place(field), format!("not permitted in API version {NEW}")));
+            }
             if block.string("type")? == Some("text") && block.need_string("text")?.is_empty() {
                 return Err(Denied::wrong(block.place("text"), "text content blocks must be non-empty"));
             }
@@ -223,12 +238,18 @@ fn format(asked: &mut Asked, fields: &Fields<'_>, model: &Model) -> Checked<()> 
     Ok(())
 }
 
+/// Of `minItems`, only 0 and 1.
+fn is_not_taken(keyword: &str, value: &Value) -> bool {
+    NOT_IN_SCHEMAS.contains(&keyword)
+        || (keyword == "minItems" && value.as_u64().is_some_and(|least| least > 1))
+}
+
 fn strict(schema: &Value, at: &str) -> Checked<()> {
     if let Some((place, _)) = open_object(schema, false, at) {
         let why = "For 'object' type, 'additionalProperties' must be explicitly set to false";
         return Err(Denied::wrong(place, why));
     }
-    if let Some((place, keyword)) = forbidden_keyword(schema, NOT_IN_SCHEMAS, at) {
+    if let Some((place, keyword)) = forbidden_keyword(schema, &is_not_taken, at) {
         return Err(Denied::wrong(place, format!("property '{keyword}' is not supported")));
     }
     Ok(())

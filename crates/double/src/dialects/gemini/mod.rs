@@ -64,7 +64,7 @@ impl Tongue for Gemini {
                 );
                 (400, "INVALID_ARGUMENT", message.clone(), Some(violation(at.unwrap_or_default(), &message)))
             }
-            Denied::Unsupported(field) => {
+            Denied::Unsupported(field) | Denied::UnsupportedValue { field, .. } => {
                 (400, "INVALID_ARGUMENT", format!("{field} is not enabled for this model"), None)
             }
             Denied::UnsupportedFormat => {
