@@ -9,6 +9,7 @@ mod fit;
 mod gemini;
 mod manner;
 mod ollama;
+mod quick;
 mod responses;
 #[cfg(test)]
 pub(crate) mod samples;
@@ -92,6 +93,11 @@ impl Reader {
         if self.dialect == Dialect::Chat && frame.data.trim() == "[DONE]" {
             self.draft.over = true;
             return Ok(());
+        }
+        if frame.event != "error"
+            && let Some(text) = quick::text(self.dialect, &frame.data)
+        {
+            return self.draft.add_text(&text, hear);
         }
         let value: Value = match serde_json::from_str(&frame.data) {
             Ok(value) => value,
