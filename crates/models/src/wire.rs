@@ -130,8 +130,8 @@ impl Wire {
         listen: &Listen,
         now: Time,
     ) -> Tried {
-        let mut reader = Reader::new(endpoint, prompt, manner);
         let outgoing = request(endpoint, prompt, manner);
+        let mut reader = Reader::new(endpoint, &outgoing);
         let body = outgoing.body.to_string().into_bytes();
         let (sent, mut told) = (body.len(), String::new());
         let speaking = self.speak(endpoint, &outgoing, body, &mut reader, &mut told, listen, now);

@@ -52,6 +52,7 @@ pub(super) fn request(endpoint: &Endpoint, prompt: &Prompt, way: &Way<'_>, manne
         headers: Vec::new(),
         key: ("authorization", "Bearer "),
         body,
+        wrapped: way.is_wrapped(),
     }
 }
 

@@ -37,6 +37,8 @@ pub struct Outgoing {
     /// The header that the key goes into, and what stands before it there.
     pub key: (&'static str, &'static str),
     pub body: Value,
+    /// Whether the reply is asked for inside of a wrapping, which is taken off again.
+    pub wrapped: bool,
 }
 
 /// What is sent, always for a stream.
@@ -74,11 +76,11 @@ pub struct Reader {
 
 impl Reader {
     #[must_use]
-    pub fn new(endpoint: &Endpoint, prompt: &Prompt, manner: Manner) -> Self {
+    pub fn new(endpoint: &Endpoint, outgoing: &Outgoing) -> Self {
         Self {
             dialect: endpoint.dialect,
             draft: Draft::default(),
-            wrapped: Way::of(prompt, manner, endpoint.dialect).is_wrapped(),
+            wrapped: outgoing.wrapped,
             limit: endpoint.tokens_out,
             key: endpoint.key.clone(),
         }

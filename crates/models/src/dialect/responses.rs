@@ -37,7 +37,13 @@ pub(super) fn request(endpoint: &Endpoint, prompt: &Prompt, way: &Way<'_>, manne
         Way::Json => set(&mut body, "text", json!({ "format": { "type": "json_object" } })),
         Way::Words => {}
     }
-    Outgoing { path: "/responses".into(), headers: Vec::new(), key: ("authorization", "Bearer "), body }
+    Outgoing {
+        path: "/responses".into(),
+        headers: Vec::new(),
+        key: ("authorization", "Bearer "),
+        body,
+        wrapped: way.is_wrapped(),
+    }
 }
 
 pub(super) fn read(
