@@ -88,8 +88,7 @@ impl Reader {
 
     /// The pieces in this frame are told as they are found.
     pub fn read(&mut self, frame: &Frame, hear: &dyn Fn(Piece<'_>)) -> Result<(), Trouble> {
-        // Gemini has no other end marker than its reason to stop, and may count after it.
-        if self.draft.over && self.dialect != Dialect::Gemini {
+        if self.is_over() {
             return Ok(());
         }
         if self.dialect == Dialect::Chat && frame.data.trim() == "[DONE]" {
@@ -122,10 +121,11 @@ impl Reader {
         }
     }
 
-    /// Whether the end marker was seen.
+    /// Whether nothing can follow that matters. Gemini has no end marker, and older models give a reason to stop with every
+    /// piece: its end is the end of the bytes.
     #[must_use]
     pub const fn is_over(&self) -> bool {
-        self.draft.over
+        self.draft.over && !matches!(self.dialect, Dialect::Gemini)
     }
 
     /// How many bytes of a reply came so far, thoughts and arguments included.
