@@ -29,7 +29,7 @@ mod wire;
 
 pub use endpoint::{Dialect, Endpoint};
 pub use key::Key;
-pub use line::{Line, Surroundings};
+pub use line::{Counted, Line, Surroundings};
 pub use price::Price;
 pub use trouble::Trouble;
 pub use wire::{NoClient, Pace, Wire};

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use domain::ask::Silence;
+use domain::ask::{Silence, Usage};
 
 use super::server::{self, Act};
 use super::{SAID, World, at, other, pace, patient, play};
@@ -69,6 +69,27 @@ async fn a_reply_that_was_cut_is_asked_for_once_more() {
     assert_eq!(silence.kind, Silence::Unreachable);
     assert_eq!(silence.why, "the reply of `anthropic/m-1` was cut off before its end: try again");
     assert_eq!((seen.count(), unasked.count()), (2, 0));
+}
+
+#[tokio::test]
+async fn what_failed_and_was_counted_is_told_too() {
+    let whole = samples::says(Anthropic);
+    let (half, _) = whole.as_bytes().split_at(whole.find(", 四").unwrap());
+    let cut = server::begin(&[half], Act::Close);
+    let (url, _) = play(vec![cut.clone(), cut]).await;
+    let world = World::new(patient());
+    let (reply, usage) =
+        world.line(vec![at(Anthropic, &url)]).counted(samples::prompt(false), world.listen()).await;
+    let price = 2 * (35 * 3 + 21 + 15);
+    let expected = Usage {
+        model: "anthropic/m-1".into(),
+        tokens_in: 200,
+        tokens_out: 2,
+        cached: 140,
+        latency_ms: 0,
+        price,
+    };
+    assert_eq!((reply.is_err(), usage), (true, expected));
 }
 
 /// Its reason to stop is no end marker: without the end of its bytes nobody knows whether more would have come.
