@@ -64,14 +64,21 @@ impl Frames {
                 bytes = rest;
                 continue;
             }
-            let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+            let Some(end) = memchr::memchr2(b'\n', b'\r', bytes) else {
                 return self.keep(bytes);
             };
             let (line, rest) = bytes.split_at(end);
-            self.keep(line)?;
             self.after_return = rest.first() == Some(&b'\r');
             bytes = rest.get(1..).unwrap_or_default();
-            if let Some(frame) = self.end_line()? {
+            let frame = if self.line.is_empty() {
+                self.grow(line.len())?;
+                self.end_line(line)?
+            } else {
+                self.keep(line)?;
+                let line = std::mem::take(&mut self.line);
+                self.end_line(&line)?
+            };
+            if let Some(frame) = frame {
                 take(frame)?;
             }
         }
@@ -84,24 +91,26 @@ impl Frames {
         match self.framing {
             Framing::Events => Ok(None),
             Framing::Lines => {
-                let whole = serde_json::from_slice::<serde::de::IgnoredAny>(&self.line).is_ok();
-                if whole { self.end_line() } else { Ok(None) }
+                let line = std::mem::take(&mut self.line);
+                let whole = serde_json::from_slice::<serde::de::IgnoredAny>(&line).is_ok();
+                if whole { self.end_line(&line) } else { Ok(None) }
             }
         }
     }
 
     fn keep(&mut self, bytes: &[u8]) -> Result<(), Trouble> {
-        self.size = self.size.saturating_add(bytes.len());
-        if self.size > FRAME_BYTES {
-            return Err(Trouble::TooLong { bytes: FRAME_BYTES });
-        }
+        self.grow(bytes.len())?;
         self.line.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn end_line(&mut self) -> Result<Option<Frame>, Trouble> {
-        let line = std::mem::take(&mut self.line);
-        let line = match std::str::from_utf8(&line) {
+    const fn grow(&mut self, bytes: usize) -> Result<(), Trouble> {
+        self.size = self.size.saturating_add(bytes);
+        if self.size > FRAME_BYTES { Err(Trouble::TooLong { bytes: FRAME_BYTES }) } else { Ok(()) }
+    }
+
+    fn end_line(&mut self, line: &[u8]) -> Result<Option<Frame>, Trouble> {
+        let line = match std::str::from_utf8(line) {
             Ok(line) => line,
             Err(why) => return Err(Trouble::garbled(format!("it is not UTF-8 ({why})"))),
         };

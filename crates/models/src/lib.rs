@@ -2,6 +2,20 @@
 //!
 //! The only crate that talks to a model's server. It is asked through `llm::Model`; which ask that is, what it may cost and
 //! whether it may leave the machine were decided before.
+//!
+//! - `dialect`: what is said to a server and what it says back, as values. No clock, no socket.
+//! - `frames`: bytes, cut anywhere, become whole events.
+//! - `trouble`: everything that goes wrong, what it leads to, and one sentence for the owner.
+//! - `retry`, `breaker`: when to try again, and when to leave a server alone.
+//! - `wire`: the one place that opens a connection.
+//! - `line`: models in the order in which they are asked.
+//! - `catalog`, `choice`, `detect`, `provider`: which models there are, and which of them are asked, and why.
+//! - `price`, `key`, `notice`: what they cost, what lets us in, what the owner is told before anything leaves.
+//!
+//! INVARIANTS: a stream without its end is never a reply; no call is lost; no key is in anything that is shown, and none goes to
+//! another host than the one that was written down; what a prompt costs is never more than its quote.
+//!
+//! Start reading at [`Line`], then [`dialect::request`] and [`dialect::Reader`].
 
 pub mod breaker;
 pub mod catalog;
@@ -24,7 +38,7 @@ pub use choice::{Chosen, Environment, Mistake, REFLEX, Wish, Wishes, choose, end
 pub use detect::{Probe, Probing};
 pub use endpoint::{Dialect, Endpoint};
 pub use key::{Key, looks_like_key};
-pub use line::{Line, Surroundings};
+pub use line::{Counted, Line, Surroundings};
 pub use notice::notice;
 pub use price::{Listed, Price, Prices};
 pub use provider::Provider;

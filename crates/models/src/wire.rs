@@ -130,8 +130,8 @@ impl Wire {
         listen: &Listen,
         now: Time,
     ) -> Tried {
-        let mut reader = Reader::new(endpoint, prompt, manner);
         let outgoing = request(endpoint, prompt, manner);
+        let mut reader = Reader::new(endpoint, &outgoing);
         let body = outgoing.body.to_string().into_bytes();
         let (sent, mut told) = (body.len(), String::new());
         let speaking = self.speak(endpoint, &outgoing, body, &mut reader, &mut told, listen, now);
@@ -216,6 +216,11 @@ impl Wire {
         let (status, headers) = (incoming.response.status(), incoming.response.headers());
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let document = header(CONTENT_TYPE.as_str()).is_some_and(|kind| kind.starts_with("application/json"));
+        // Not asked for, and nobody here could read it.
+        if let Some(encoding) = header("content-encoding").filter(|encoding| *encoding != "identity") {
+            let encoding = clean(encoding, endpoint.key.as_ref());
+            return Some(Trouble::garbled(format!("it is compressed with `{encoding}`")));
+        }
         if status.is_success() && !(document && framing == Framing::Events) {
             return None;
         }

@@ -36,6 +36,7 @@ pub(super) fn request(endpoint: &Endpoint, prompt: &Prompt, way: &Way<'_>) -> Ou
         headers: vec![("anthropic-version", "2023-06-01")],
         key: ("x-api-key", ""),
         body,
+        wrapped: way.is_wrapped(),
     }
 }
 

@@ -52,13 +52,15 @@ pub(super) fn request(endpoint: &Endpoint, prompt: &Prompt, way: &Way<'_>, manne
         headers: Vec::new(),
         key: ("authorization", "Bearer "),
         body,
+        wrapped: way.is_wrapped(),
     }
 }
 
 pub(super) fn read(draft: &mut Draft, chunk: &Value, hear: Hear<'_>) -> Result<(), Trouble> {
     count(draft, chunk);
     let Some(choice) = list(chunk, "choices").first() else { return Ok(()) };
-    if let Some(delta) = choice.get("delta").or_else(|| choice.get("message")) {
+    let said = [choice.get("delta"), choice.get("message")];
+    if let Some(delta) = said.into_iter().flatten().find(|said| said.is_object()) {
         let thought = delta.get("reasoning_content").or_else(|| delta.get("reasoning"));
         draft.add_thought(thought.and_then(Value::as_str).unwrap_or_default(), hear)?;
         content(draft, delta.get("content"), hear)?;

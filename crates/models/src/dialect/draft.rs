@@ -78,8 +78,14 @@ impl Draft {
         self.size
     }
 
-    pub(super) const fn has_calls(&self) -> bool {
-        !self.calls.is_empty()
+    pub(super) const fn calls(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Whether a call with arguments is known by this number, or by this id where there is none.
+    pub(super) fn has_call(&self, index: Option<u64>, id: &str) -> bool {
+        let same = |slot: &&Slot| if index.is_some() { slot.index == index } else { slot.id == id };
+        self.calls.iter().find(same).is_some_and(|slot| !slot.text.is_empty() || slot.whole.is_some())
     }
 
     /// Nothing was refused so far.

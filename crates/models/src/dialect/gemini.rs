@@ -32,7 +32,7 @@ pub(super) fn request(endpoint: &Endpoint, prompt: &Prompt, way: &Way<'_>) -> Ou
     }
     let model = endpoint.model.strip_prefix("models/").unwrap_or(&endpoint.model);
     let path = format!("/v1beta/models/{}:streamGenerateContent?alt=sse", encode(model));
-    Outgoing { path, headers: Vec::new(), key: ("x-goog-api-key", ""), body }
+    Outgoing { path, headers: Vec::new(), key: ("x-goog-api-key", ""), body, wrapped: way.is_wrapped() }
 }
 
 /// For a part of a path: a model's name is whatever the owner wrote.

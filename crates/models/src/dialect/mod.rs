@@ -9,6 +9,7 @@ mod fit;
 mod gemini;
 mod manner;
 mod ollama;
+mod quick;
 mod responses;
 #[cfg(test)]
 pub(crate) mod samples;
@@ -36,6 +37,8 @@ pub struct Outgoing {
     /// The header that the key goes into, and what stands before it there.
     pub key: (&'static str, &'static str),
     pub body: Value,
+    /// Whether the reply is asked for inside of a wrapping, which is taken off again.
+    pub wrapped: bool,
 }
 
 /// What is sent, always for a stream.
@@ -73,11 +76,11 @@ pub struct Reader {
 
 impl Reader {
     #[must_use]
-    pub fn new(endpoint: &Endpoint, prompt: &Prompt, manner: Manner) -> Self {
+    pub fn new(endpoint: &Endpoint, outgoing: &Outgoing) -> Self {
         Self {
             dialect: endpoint.dialect,
             draft: Draft::default(),
-            wrapped: Way::of(prompt, manner, endpoint.dialect).is_wrapped(),
+            wrapped: outgoing.wrapped,
             limit: endpoint.tokens_out,
             key: endpoint.key.clone(),
         }
@@ -85,13 +88,17 @@ impl Reader {
 
     /// The pieces in this frame are told as they are found.
     pub fn read(&mut self, frame: &Frame, hear: &dyn Fn(Piece<'_>)) -> Result<(), Trouble> {
-        // Gemini has no other end marker than its reason to stop, and may count after it.
-        if self.draft.over && self.dialect != Dialect::Gemini {
+        if self.is_over() {
             return Ok(());
         }
         if self.dialect == Dialect::Chat && frame.data.trim() == "[DONE]" {
             self.draft.over = true;
             return Ok(());
+        }
+        if frame.event != "error"
+            && let Some(text) = quick::text(self.dialect, &frame.data)
+        {
+            return self.draft.add_text(&text, hear);
         }
         let value: Value = match serde_json::from_str(&frame.data) {
             Ok(value) => value,
@@ -114,10 +121,11 @@ impl Reader {
         }
     }
 
-    /// Whether the end marker was seen.
+    /// Whether nothing can follow that matters. Gemini has no end marker, and older models give a reason to stop with every
+    /// piece: its end is the end of the bytes.
     #[must_use]
     pub const fn is_over(&self) -> bool {
-        self.draft.over
+        self.draft.over && !matches!(self.dialect, Dialect::Gemini)
     }
 
     /// How many bytes of a reply came so far, thoughts and arguments included.

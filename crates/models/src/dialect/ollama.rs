@@ -39,7 +39,13 @@ pub(super) fn request(endpoint: &Endpoint, prompt: &Prompt, way: &Way<'_>) -> Ou
     // Left to itself it drops the beginning of what does not fit and says nothing.
     set(&mut body, "truncate", false.into());
     set(&mut body, "shift", false.into());
-    Outgoing { path: "/api/chat".into(), headers: Vec::new(), key: ("authorization", "Bearer "), body }
+    Outgoing {
+        path: "/api/chat".into(),
+        headers: Vec::new(),
+        key: ("authorization", "Bearer "),
+        body,
+        wrapped: way.is_wrapped(),
+    }
 }
 
 /// Room for the prompt, at no less than two bytes a token, and for the reply. In powers of two: another size makes Ollama load

@@ -37,7 +37,13 @@ pub(super) fn request(endpoint: &Endpoint, prompt: &Prompt, way: &Way<'_>, manne
         Way::Json => set(&mut body, "text", json!({ "format": { "type": "json_object" } })),
         Way::Words => {}
     }
-    Outgoing { path: "/responses".into(), headers: Vec::new(), key: ("authorization", "Bearer "), body }
+    Outgoing {
+        path: "/responses".into(),
+        headers: Vec::new(),
+        key: ("authorization", "Bearer "),
+        body,
+        wrapped: way.is_wrapped(),
+    }
 }
 
 pub(super) fn read(
@@ -55,6 +61,14 @@ pub(super) fn read(
         }
         "response.output_item.added" => match event.get("item") {
             Some(item) if text(item, "type") == "function_call" => call(draft, event, item, hear),
+            _ => Ok(()),
+        },
+        // Again in one piece. Some servers send nothing else.
+        "response.output_item.done" => match event.get("item") {
+            Some(item) if text(item, "type") == "function_call" => {
+                let index = number(event, &["output_index"]);
+                if draft.has_call(index, text(item, "id")) { Ok(()) } else { call(draft, event, item, hear) }
+            }
             _ => Ok(()),
         },
         "response.function_call_arguments.delta" => {
@@ -96,10 +110,14 @@ fn call(draft: &mut Draft, event: &Value, item: &Value, hear: Hear<'_>) -> Resul
 fn over(draft: &mut Draft, event: &Value, end: End, hear: Hear<'_>) -> Result<(), Trouble> {
     count(draft, event);
     let output = event.get("response").map(|response| list(response, "output")).unwrap_or_default();
-    let (has_text, has_calls) = (!draft.text.is_empty(), draft.has_calls());
+    let (has_text, calls) = (!draft.text.is_empty(), draft.calls());
+    let told = output.iter().filter(|item| text(item, "type") == "function_call").count();
+    if calls > 0 && told > calls {
+        return Err(Trouble::garbled(format!("it says that it made {told} calls and sent {calls}")));
+    }
     for (index, item) in output.iter().enumerate() {
         match text(item, "type") {
-            "function_call" if !has_calls => {
+            "function_call" if calls == 0 => {
                 let place = json!({ "output_index": index });
                 call(draft, &place, item, hear)?;
             }

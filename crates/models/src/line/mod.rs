@@ -9,6 +9,7 @@
 mod tests;
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use domain::Clock;
@@ -26,6 +27,9 @@ const ADDED: u64 = 2048;
 const BYTES_PER_TOKEN: u64 = 4;
 /// Parameters that a server may decline one after the other.
 const STEPS: u32 = 8;
+
+/// A reply or none, and what it cost.
+pub type Counted = Pin<Box<dyn Future<Output = (Result<Completion, Unanswered>, Usage)> + Send>>;
 
 /// What is given from outside.
 #[derive(Clone)]
@@ -54,6 +58,12 @@ impl Line {
     #[must_use]
     pub fn new(endpoints: Vec<Endpoint>, wire: Arc<Wire>, around: Surroundings) -> Self {
         Self(Arc::new(Inner { endpoints, wire, around }))
+    }
+
+    /// The same as `complete`, and what it cost, also where nobody answered: a reply that was cut is paid for.
+    pub fn counted(&self, prompt: Prompt, listen: Listen) -> Counted {
+        let inner = Arc::clone(&self.0);
+        Box::pin(async move { Asking::new(&inner, &prompt, &listen).all().await })
     }
 
     #[must_use]
@@ -98,8 +108,11 @@ impl Model for Line {
     }
 
     fn complete(&self, prompt: Prompt, listen: Listen) -> Completing {
-        let inner = Arc::clone(&self.0);
-        Box::pin(async move { Asking::new(&inner, &prompt, &listen).all().await })
+        let counted = self.counted(prompt, listen);
+        Box::pin(async move {
+            let (reply, usage) = counted.await;
+            Ok(Completion { usage, ..reply? })
+        })
     }
 }
 
@@ -148,21 +161,23 @@ impl<'a> Asking<'a> {
         Self { inner, prompt, listen, spent: Usage::default(), billed: 0, asked: false }
     }
 
-    async fn all(mut self) -> Result<Completion, Unanswered> {
+    async fn all(mut self) -> (Result<Completion, Unanswered>, Usage) {
         let begin = self.inner.around.clock.now();
+        let reply = self.reply().await;
+        let took = self.inner.around.clock.now().since(begin).as_millis();
+        (reply, Usage { latency_ms: u64::try_from(took).unwrap_or(u64::MAX), ..self.spent })
+    }
+
+    async fn reply(&mut self) -> Result<Completion, Unanswered> {
         let (mut failed, mut passed) = (Vec::new(), Vec::new());
         for endpoint in &self.inner.endpoints {
             if let Some(why) = may_not_be_told(endpoint, self.prompt) {
                 passed.push(format!("`{}`: {why}", endpoint.name()));
                 continue;
             }
+            self.spent.model = endpoint.name();
             match self.endpoint(endpoint).await {
-                Ok(completion) => {
-                    let took = self.inner.around.clock.now().since(begin).as_millis();
-                    let latency_ms = u64::try_from(took).unwrap_or(u64::MAX);
-                    let usage = Usage { model: endpoint.name(), latency_ms, ..self.spent };
-                    return Ok(Completion { usage, ..completion });
-                }
+                Ok(completion) => return Ok(completion),
                 Err(trouble) => {
                     let stop = !trouble.try_next() || self.billed >= BILLED;
                     failed.push((endpoint, trouble));

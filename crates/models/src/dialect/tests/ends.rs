@@ -276,6 +276,39 @@ fn several_calls_of_any_dialect_stay_apart() {
 }
 
 #[test]
+fn a_call_that_comes_only_at_the_end_of_its_item_is_not_lost() {
+    let item = |arguments: &str| json!({ "id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "read_file", "arguments": arguments });
+    let whole = json!({ "path": "ü.txt" }).to_string();
+    let text = json!({ "type": "response.output_text.delta", "output_index": 0, "delta": "so" });
+    let end = json!({ "type": "response.completed", "response": { "output": [] } });
+    let added = json!({ "type": "response.output_item.added", "output_index": 1, "item": item("") });
+    let done = json!({ "type": "response.output_item.done", "output_index": 1, "item": item(&whole) });
+    let unnumbered = json!({ "type": "response.output_item.done", "item": item(&whole) });
+    for events in [
+        vec![&text, &done, &end],
+        vec![&text, &added, &done, &end],
+        vec![&text, &unnumbered, &end],
+        vec![&text, &added, &done, &done, &end],
+    ] {
+        let stream = named_events(&events.into_iter().cloned().collect::<Vec<_>>());
+        assert_eq!(reply(Dialect::Responses, true, &stream), Ok(super::called()), "{stream}");
+    }
+    let more =
+        json!({ "type": "response.completed", "response": { "output": [item(&whole), item(&whole)] } });
+    let lost = reply(Dialect::Responses, true, &named_events(&[done, more]));
+    assert_eq!(lost, Err(Trouble::garbled("it says that it made 2 calls and sent 1")));
+}
+
+/// Older models of Gemini gave a reason to stop with every piece.
+#[test]
+fn gemini_is_over_when_its_bytes_are() {
+    let part = |text: &str| json!({ "candidates": [{ "content": { "parts": [{ "text": text }] }, "finishReason": "STOP" }] });
+    let text = reply(Dialect::Gemini, false, &events(&[part("one "), part("two")]))
+        .map(|completion| completion.text);
+    assert_eq!(text, Ok("one two".into()));
+}
+
+#[test]
 fn servers_that_only_speak_like_openai_are_understood() {
     let call = json!({ "path": "ü.txt" }).to_string();
     let cases = [

@@ -9,7 +9,7 @@ use llm::{Called, Completion, Piece};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{Counts, Manner, Reader, samples};
+use super::{Counts, Manner, Reader, request, samples};
 use crate::frames::Frames;
 use crate::{Dialect, Trouble};
 
@@ -18,7 +18,8 @@ type Read = (Vec<String>, Result<Completion, Trouble>, Counts);
 
 fn read(dialect: Dialect, calling: bool, chunks: &[&[u8]]) -> Read {
     let endpoint = samples::endpoint(dialect);
-    let mut reader = Reader::new(&endpoint, &samples::prompt(calling), Manner::of(&endpoint));
+    let mut reader =
+        Reader::new(&endpoint, &request(&endpoint, &samples::prompt(calling), Manner::of(&endpoint)));
     let heard = RefCell::new(Vec::new());
     let hear = |piece: Piece<'_>| {
         let (kind, text) = match piece {

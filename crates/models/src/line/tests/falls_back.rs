@@ -2,11 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
-use domain::ask::Silence;
+use domain::ask::{Silence, Usage};
 
 use super::server::{self, Act};
 use super::{SAID, World, at, other, pace, patient, play};
-use crate::Dialect::{Anthropic, Chat};
+use crate::Dialect::{Anthropic, Chat, Gemini, Ollama, Responses};
 use crate::dialect::samples;
 
 #[tokio::test]
@@ -69,6 +69,50 @@ async fn a_reply_that_was_cut_is_asked_for_once_more() {
     assert_eq!(silence.kind, Silence::Unreachable);
     assert_eq!(silence.why, "the reply of `anthropic/m-1` was cut off before its end: try again");
     assert_eq!((seen.count(), unasked.count()), (2, 0));
+}
+
+#[tokio::test]
+async fn what_failed_and_was_counted_is_told_too() {
+    let whole = samples::says(Anthropic);
+    let (half, _) = whole.as_bytes().split_at(whole.find(", 四").unwrap());
+    let cut = server::begin(&[half], Act::Close);
+    let (url, _) = play(vec![cut.clone(), cut]).await;
+    let world = World::new(patient());
+    let (reply, usage) =
+        world.line(vec![at(Anthropic, &url)]).counted(samples::prompt(false), world.listen()).await;
+    let price = 2 * (35 * 3 + 21 + 15);
+    let expected = Usage {
+        model: "anthropic/m-1".into(),
+        tokens_in: 200,
+        tokens_out: 2,
+        cached: 140,
+        latency_ms: 0,
+        price,
+    };
+    assert_eq!((reply.is_err(), usage), (true, expected));
+}
+
+/// Its reason to stop is no end marker: without the end of its bytes nobody knows whether more would have come.
+#[tokio::test]
+async fn a_reply_of_gemini_ends_with_its_bytes() {
+    let whole = samples::says(Gemini);
+    let cut = server::begin(&[whole.as_bytes()], Act::Close);
+    let (url, seen) = play(vec![cut, server::stream(&whole)]).await;
+    let reply = World::new(patient()).ask(vec![at(Gemini, &url)], samples::prompt(false)).await.unwrap();
+    assert_eq!((reply.text.as_str(), seen.count()), (SAID, 2));
+}
+
+/// Everybody else says so: what becomes of the connection then does not matter.
+#[tokio::test]
+async fn a_reply_that_said_its_end_is_whole_whatever_the_connection_does() {
+    for dialect in [Anthropic, Chat, Responses, Ollama] {
+        for end in [Act::Close, Act::Hang] {
+            let (url, seen) = play(vec![server::begin(&[samples::says(dialect).as_bytes()], end)]).await;
+            let reply =
+                World::new(patient()).ask(vec![at(dialect, &url)], samples::prompt(false)).await.unwrap();
+            assert_eq!((reply.text.as_str(), seen.count()), (SAID, 1), "{dialect:?}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -177,6 +177,7 @@ async fn what_is_no_stream_is_said() {
             server::status(200, "content-type: text/html\r\n", "<html>hello</html>"),
             "hung up before it answered",
         ),
+        (server::status(200, "content-encoding: gzip\r\n", "data: {}\n\n"), "it is compressed with `gzip`"),
         (server::status(204, "", ""), "hung up before it answered"),
     ];
     for (answer, expected) in cases {
