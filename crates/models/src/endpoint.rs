@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use domain::DataClass;
 use serde::{Deserialize, Serialize};
 
+use crate::address::{authority, is_loopback};
 use crate::{Key, Price};
 
 /// How a server wants to be spoken to.
@@ -47,6 +48,10 @@ pub struct Endpoint {
     /// As its server calls it.
     pub model: String,
     pub key: Option<Key>,
+    /// Where its key comes from, or would: `ANTHROPIC_API_KEY`, a file. Empty where it needs none.
+    pub key_from: String,
+    /// Whether it may be spoken to without encryption although it is on another machine.
+    pub plain_http: bool,
     /// How able it is, as the owner ranks it; more is better.
     pub rank: u32,
     pub price: Price,
@@ -63,35 +68,17 @@ impl Endpoint {
         format!("{}/{}", self.provider, self.model)
     }
 
+    /// Its machine and port, as the address says: `127.0.0.1:11434`.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        authority(&self.url)
+    }
+
     /// Whether what it is told leaves this machine.
     #[must_use]
     pub fn is_outside(&self) -> bool {
         !is_loopback(&self.url)
     }
-
-    /// Who is spoken to: `api.anthropic.com`, `127.0.0.1:11434`.
-    #[must_use]
-    pub fn host(&self) -> &str {
-        authority(&self.url)
-    }
-}
-
-/// The part of an address that names a machine and a port.
-pub(crate) fn authority(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    host.rsplit_once('@').map_or(host, |(_, host)| host)
-}
-
-/// Whether an address is this very machine, by its form alone: no name but `localhost` is looked up.
-pub(crate) fn is_loopback(url: &str) -> bool {
-    let host = authority(url);
-    let host = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    let loopback = host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-    loopback || host.eq_ignore_ascii_case("localhost")
 }
 
 #[cfg(test)]
@@ -104,8 +91,21 @@ mod tests {
         let outside = |url: &str| {
             let (provider, url, model) = ("p".into(), url.into(), "m".into());
             let (price, dialect) = (Price::default(), Dialect::Chat);
-            Endpoint { provider, dialect, url, model, key: None, rank: 0, price, tokens_out: 1, data: None }
-                .is_outside()
+            let (key, key_from, plain_http) = (None, String::new(), false);
+            Endpoint {
+                provider,
+                dialect,
+                url,
+                model,
+                key,
+                key_from,
+                plain_http,
+                rank: 0,
+                price,
+                tokens_out: 1,
+                data: None,
+            }
+            .is_outside()
         };
         for url in [
             "http://127.0.0.1:11434",

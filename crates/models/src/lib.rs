@@ -3,6 +3,7 @@
 //! The only crate that talks to a model's server. It is asked through `llm::Model`; which ask that is, what it may cost and
 //! whether it may leave the machine were decided before.
 
+mod address;
 pub mod catalog;
 mod choice;
 mod detect;

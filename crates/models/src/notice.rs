@@ -63,6 +63,8 @@ mod tests {
             url: url.into(),
             model: model.into(),
             key: Some(crate::Key::new("sk-canary".into())),
+            key_from: "ANTHROPIC_API_KEY".into(),
+            plain_http: false,
             rank: 1,
             price,
             tokens_out: 1,
