@@ -5,10 +5,15 @@ use std::sync::Arc;
 use domain::ask::Unanswered;
 use llm::{Completing, Listen, Model, Prompt};
 use models::Endpoint;
+use runtime::Problem;
 
 /// Who may be asked, one after the other, as one model.
-pub(crate) fn line(endpoints: Vec<Endpoint>) -> Arc<dyn Model> {
-    Arc::new(Unconnected(endpoints))
+///
+/// # Errors
+/// If nobody can be spoken to from here.
+#[expect(clippy::unnecessary_wraps, reason = "the wire that comes here can fail to be made")]
+pub(crate) fn line(endpoints: Vec<Endpoint>) -> Result<Arc<dyn Model>, Problem> {
+    Ok(Arc::new(Unconnected(endpoints)))
 }
 
 /// Stands where the wire will be.
