@@ -5,7 +5,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,
-    clippy::panic,
     reason = "a test starts the binary and looks at its own environment"
 )]
 

@@ -57,7 +57,7 @@ pub const KNOWN: [Known; 13] = [
     remote(
         "gemini",
         Dialect::Gemini,
-        "https://generativelanguage.googleapis.com/v1beta",
+        "https://generativelanguage.googleapis.com",
         &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         ["gemini-3.6-flash", "gemini-3.5-flash-lite"],
     ),

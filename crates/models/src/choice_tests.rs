@@ -219,7 +219,7 @@ fn what_is_said_of_a_provider_counts_and_prices_follow_the_machine() {
     let machine = [("WORK_KEY", "k"), ("OPENAI_API_KEY", "other")];
     let endpoint = chosen(&settings, &machine).unwrap().brain.remove(0);
     assert_eq!((endpoint.dialect.name(), endpoint.url.as_str()), ("chat", "http://127.0.0.1:7/v1"));
-    assert_eq!(endpoint.key, Some(Key::new("k".into())));
+    assert_eq!((endpoint.key, endpoint.key_from.as_str()), (Some(Key::new("k".into())), "WORK_KEY"));
     assert_eq!(endpoint.data.unwrap().len(), 2);
     assert_eq!(endpoint.price, Price::default(), "it runs on this machine");
     let provider = Provider::of(&wishes(&[]), &environment(&[]), "openai").unwrap();

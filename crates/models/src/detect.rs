@@ -4,8 +4,8 @@ use std::pin::Pin;
 
 use serde_json::Value;
 
+use crate::address::is_loopback;
 use crate::catalog::{self, Known};
-use crate::endpoint::is_loopback;
 
 /// Asks a server for a page. Nothing where nobody answers, or not in JSON, or not in time.
 pub trait Probe: Send + Sync {

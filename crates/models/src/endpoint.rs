@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use domain::DataClass;
 use serde::{Deserialize, Serialize};
 
+use crate::address::{authority, is_loopback};
 use crate::{Key, Price};
 
 /// How a server wants to be spoken to.
@@ -67,35 +68,17 @@ impl Endpoint {
         format!("{}/{}", self.provider, self.model)
     }
 
+    /// Its machine and port, as the address says: `127.0.0.1:11434`.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        authority(&self.url)
+    }
+
     /// Whether what it is told leaves this machine.
     #[must_use]
     pub fn is_outside(&self) -> bool {
         !is_loopback(&self.url)
     }
-
-    /// Who is spoken to: `api.anthropic.com`, `127.0.0.1:11434`.
-    #[must_use]
-    pub fn host(&self) -> &str {
-        authority(&self.url)
-    }
-}
-
-/// The part of an address that names a machine and a port.
-pub(crate) fn authority(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    host.rsplit_once('@').map_or(host, |(_, host)| host)
-}
-
-/// Whether an address is this very machine, by its form alone: no name but `localhost` is looked up.
-pub(crate) fn is_loopback(url: &str) -> bool {
-    let host = authority(url);
-    let host = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    let loopback = host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-    loopback || host.eq_ignore_ascii_case("localhost")
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@
 //!
 //! Start reading at [`Line`], then [`dialect::request`] and [`dialect::Reader`].
 
+mod address;
 pub mod breaker;
 pub mod catalog;
 mod choice;

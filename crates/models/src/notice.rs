@@ -63,7 +63,7 @@ mod tests {
             url: url.into(),
             model: model.into(),
             key: Some(crate::Key::new("sk-canary".into())),
-            key_from: String::new(),
+            key_from: "ANTHROPIC_API_KEY".into(),
             plain_http: false,
             rank: 1,
             price,

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::DataClass;
 
+use crate::address::{authority, is_loopback};
 use crate::catalog::{self, Known};
 use crate::choice::{Environment, Mistake, Wishes, usual_url};
-use crate::endpoint::{authority, is_loopback};
 use crate::{Dialect, Endpoint, Key, Listed, Price};
 
 /// The most that a model may write in one reply.
@@ -79,7 +79,8 @@ impl Provider {
         environment: &Environment,
         model: &str,
     ) -> Result<Endpoint, String> {
-        let (key, from) = self.key.clone()?.unzip();
+        let (key, key_from) =
+            self.key.clone()?.map_or_else(Default::default, |(key, origin)| (Some(key), place(&origin)));
         self.may_be_reached()?;
         let (price, _) = self.price(environment, model);
         Ok(Endpoint {
@@ -88,7 +89,7 @@ impl Provider {
             url: self.url.clone(),
             model: model.to_owned(),
             key,
-            key_from: from.map(|from| from.trim_start_matches("environment ").to_owned()).unwrap_or_default(),
+            key_from,
             plain_http: self.plain,
             rank: rank(wishes, &self.name, model),
             price,
@@ -125,6 +126,14 @@ impl Provider {
             Ok(found) => found.as_ref().map(|(_, origin)| origin.clone()),
             Err(_) => environment.files.contains_key(&self.name).then(|| format!("keys/{}", self.name)),
         }
+    }
+}
+
+/// Where a new key would be put: `ANTHROPIC_API_KEY`, `the file keys/anthropic`.
+fn place(origin: &str) -> String {
+    match origin.strip_prefix("environment ") {
+        Some(variable) => variable.to_owned(),
+        None => format!("the {origin}"),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::args::Tier;
 use crate::show::{Screen, Tone, brief, inline};
 
 /// How a model is made out of who may be asked.
-pub(crate) type Line = fn(Vec<Endpoint>) -> Arc<dyn llm::Model>;
+pub(crate) type Line = fn(Vec<Endpoint>) -> Result<Arc<dyn llm::Model>, Problem>;
 
 /// What came of asking one.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ pub(crate) async fn test(app: &App, screen: &Screen, shop: &Shop, who: Option<&s
     let (mut silent, mut partly) = (None, None);
     for endpoint in endpoints {
         let (name, host) = (endpoint.name(), endpoint.host().to_owned());
-        let model = line(vec![endpoint]);
+        let model = line(vec![endpoint])?;
         let begun = app.now();
         let tried = ask(model.as_ref()).await;
         let took = app.now().since(begun);
@@ -50,7 +50,8 @@ pub(crate) async fn test(app: &App, screen: &Screen, shop: &Shop, who: Option<&s
         }
     }
     if let Some((name, why)) = silent {
-        let what = format!("no model answered: {name}: {}", why.why);
+        let why = why.why.strip_prefix("no model answered, ").unwrap_or(&why.why);
+        let what = format!("no model answered: {name}: {why}");
         return Err(Problem::new(Code::NO_MODEL_ANSWERED, what)
             .remedy("regent model list")
             .remedy("regent explain R4012")
