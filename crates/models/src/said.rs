@@ -26,6 +26,8 @@ impl Said {
     pub(crate) fn body(status: u16, body: &str, key: Option<&Key>) -> Self {
         let mut said = match serde_json::from_str(body) {
             Ok(value) => Self::value(&value, key),
+            // A page that somebody in between wrote for a browser says nothing that its status does not.
+            Err(_) if body.trim_start().starts_with('<') => Self::default(),
             Err(_) => Self { message: scrub(body, key), ..Self::default() },
         };
         said.status = Some(status);
@@ -95,6 +97,9 @@ impl Said {
         {
             return Trouble::Model { said };
         }
+        if rejects && (self.is_coded(&["content_filter", "content_policy_violation"]) || has(&FILTERED)) {
+            return Trouble::Declined { said };
+        }
         match status {
             404 | 405 => Trouble::Address { status },
             429 => Trouble::Limited { after, said },
@@ -131,6 +136,16 @@ const FULL: [&str; 11] = [
     "input is too long",
     "too many tokens",
     "exceeds the limit of tokens",
+];
+
+/// How servers say that a filter of theirs would not have it, where that is an error.
+const FILTERED: [&str; 6] = [
+    "content filter",
+    "content management policy",
+    "content policy",
+    "was filtered",
+    "was blocked",
+    "content was flagged",
 ];
 
 /// Google says in the body when to come back: `{"details": [{"retryDelay": "34s"}]}`.
@@ -244,7 +259,11 @@ mod tests {
             (502, said("<html>bad gateway</html>"), Trouble::Server {
                 status: 502,
                 after: None,
-                said: said("<html>bad gateway</html>"),
+                said: String::new(),
+            }),
+            (400, openai("content_filter", "held back"), Trouble::Declined { said: said("held back") }),
+            (400, anthropic("invalid_request_error", "Output blocked by content filtering policy"), Trouble::Declined {
+                said: said("Output blocked by content filtering policy"),
             }),
             (402, String::new(), Trouble::Credit { said: String::new() }),
         ];
