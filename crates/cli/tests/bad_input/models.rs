@@ -15,6 +15,7 @@ fn key() -> String {
 /// Nobody answers there, whatever runs on the machine of the test.
 fn quiet(regent: Regent) -> Regent {
     let local = [
+        ("ANTHROPIC", "http://127.0.0.1:1"),
         ("OLLAMA", "http://127.0.0.1:1"),
         ("LLAMACPP", "http://127.0.0.1:1/v1"),
         ("LMSTUDIO", "http://127.0.0.1:1/v1"),
