@@ -55,7 +55,20 @@ pub struct Quote {
     pub money: u64,
 }
 
-pub type Completing = Pin<Box<dyn Future<Output = Result<Completion, Unanswered>> + Send>>;
+pub type Completing = Pin<Box<dyn Future<Output = Result<Completion, Unheard>> + Send>>;
+
+/// Nobody answered; that may have cost something, too: a reply that was cut is paid for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unheard {
+    pub why: Unanswered,
+    pub usage: Usage,
+}
+
+impl From<Unanswered> for Unheard {
+    fn from(why: Unanswered) -> Self {
+        Self { why, usage: Usage::default() }
+    }
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prompt {

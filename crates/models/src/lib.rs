@@ -39,7 +39,7 @@ pub use choice::{Chosen, Environment, Mistake, REFLEX, Wish, Wishes, choose, end
 pub use detect::{Probe, Probing};
 pub use endpoint::{Dialect, Endpoint};
 pub use key::{Key, looks_like_key};
-pub use line::{Counted, Line, Surroundings};
+pub use line::{Line, Surroundings};
 pub use notice::notice;
 pub use price::{Listed, Price, Prices};
 pub use provider::Provider;

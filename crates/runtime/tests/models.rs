@@ -98,7 +98,7 @@ impl Model for Quoted {
             tokio::time::sleep(Duration::from_millis(20)).await;
             seen.at_once.fetch_sub(1, Ordering::SeqCst);
             if silent {
-                return Err(Unanswered::unreachable("`test` refuses the key"));
+                return Err(Unanswered::unreachable("`test` refuses the key").into());
             }
             let (tokens_in, tokens_out, price) = (30, 10, PRICE);
             let usage =

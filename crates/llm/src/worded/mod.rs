@@ -28,7 +28,9 @@ use domain::call::ToolId;
 use domain::{DataClass, Time};
 use serde_json::{Value, json};
 
-use crate::model::{Callable, Called, Calling, Completion, FINISH, Listen, Model, Place, Prompt, Role};
+use crate::model::{
+    Callable, Called, Calling, Completion, FINISH, Listen, Model, Place, Prompt, Role, Unheard,
+};
 use crate::{Answer, Heard, Provider};
 
 /// A tool as a model is told of it.
@@ -100,7 +102,7 @@ impl Provider for Worded {
         let later = Box::pin(async move {
             match model.complete(prompt, listen).await {
                 Ok(Completion { text, calls, usage }) => Heard { reply: read(&form, &text, calls), usage },
-                Err(unanswered) => unheard(model.name(), unanswered),
+                Err(unheard) => silence(model.name(), unheard),
             }
         });
         match quote {
@@ -131,8 +133,9 @@ fn read(form: &Form, text: &str, calls: Vec<Called>) -> Result<Reply, Unanswered
     }
 }
 
-fn unheard(model: String, why: Unanswered) -> Heard {
-    Heard { reply: Err(why), usage: Usage { model, ..Usage::default() } }
+fn silence(model: String, Unheard { why, usage }: Unheard) -> Heard {
+    let named = if usage.model.is_empty() { model } else { usage.model };
+    Heard { reply: Err(why), usage: Usage { model: named, ..usage } }
 }
 
 impl fmt::Debug for Worded {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use domain::Clock;
 use domain::ask::{Unanswered, Usage};
-use llm::{Completing, Completion, Listen, Model, Piece, Prompt, Quote};
+use llm::{Completing, Completion, Listen, Model, Piece, Prompt, Quote, Unheard};
 
 use crate::dialect::{Counts, Form, Manner, request};
 use crate::retry::{self, BILLED, Next};
@@ -60,12 +60,6 @@ impl Line {
         Self(Arc::new(Inner { endpoints, wire, around }))
     }
 
-    /// The same as `complete`, and what it cost, also where nobody answered: a reply that was cut is paid for.
-    pub fn counted(&self, prompt: Prompt, listen: Listen) -> Counted {
-        let inner = Arc::clone(&self.0);
-        Box::pin(async move { Asking::new(&inner, &prompt, &listen).all().await })
-    }
-
     #[must_use]
     pub fn endpoints(&self) -> &[Endpoint] {
         &self.0.endpoints
@@ -108,10 +102,12 @@ impl Model for Line {
     }
 
     fn complete(&self, prompt: Prompt, listen: Listen) -> Completing {
-        let counted = self.counted(prompt, listen);
+        let inner = Arc::clone(&self.0);
         Box::pin(async move {
-            let (reply, usage) = counted.await;
-            Ok(Completion { usage, ..reply? })
+            match Asking::new(&inner, &prompt, &listen).all().await {
+                (Ok(reply), usage) => Ok(Completion { usage, ..reply }),
+                (Err(why), usage) => Err(Unheard { why, usage }),
+            }
         })
     }
 }

@@ -75,7 +75,7 @@ impl World {
     }
 
     async fn ask(&self, endpoints: Vec<Endpoint>, prompt: Prompt) -> Result<Completion, Unanswered> {
-        self.line(endpoints).complete(prompt, self.listen()).await
+        self.line(endpoints).complete(prompt, self.listen()).await.map_err(|unheard| unheard.why)
     }
 
     fn heard(&self) -> Vec<String> {

@@ -95,13 +95,13 @@ async fn wanted(shop: &Shop, who: Option<&str>) -> Result<Vec<Endpoint>, Problem
 /// Two small prompts: one that wants a form, one that wants a call.
 async fn ask(model: &dyn llm::Model) -> Result<Tried, Unanswered> {
     let quiet: llm::Listen = Arc::new(|_| ());
-    let formed = model.complete(form(), Arc::clone(&quiet)).await?;
+    let formed = model.complete(form(), Arc::clone(&quiet)).await.map_err(|unheard| unheard.why)?;
     let (text, json) = (!formed.text.trim().is_empty(), is_formed(&formed.text));
     let said = formed.text;
     // One that cannot call may be told so by its server; it can still talk.
     let (call, second) = match model.complete(calling(), quiet).await {
         Ok(Completion { calls, usage, .. }) => (calls.iter().any(|call| call.tool == "add"), usage),
-        Err(_) => (false, Usage::default()),
+        Err(unheard) => (false, unheard.usage),
     };
     let first = formed.usage;
     let usage = Usage {
@@ -215,7 +215,7 @@ mod tests {
 
         fn complete(&self, prompt: Prompt, _listen: Listen) -> Completing {
             let answer = if prompt.calling.is_some() { self.1.clone() } else { self.0.clone() };
-            Box::pin(async move { answer })
+            Box::pin(async move { answer.map_err(Into::into) })
         }
     }
 

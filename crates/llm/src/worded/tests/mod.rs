@@ -26,7 +26,7 @@ impl Model for Parrot {
         Box::pin(async move {
             let tokens_in = u64::try_from(prompt.user.len()).unwrap();
             let usage = Usage { model: "parrot-1".into(), tokens_in, ..Usage::default() };
-            said.map(|text| Completion { text, usage, ..Completion::default() })
+            said.map(|text| Completion { text, usage, ..Completion::default() }).map_err(Into::into)
         })
     }
 }
