@@ -18,7 +18,7 @@ mod worded;
 pub use direct::{Direct, DirectCall, DirectCalls};
 pub use model::{
     Callable, Called, Calling, Completing, Completion, FINISH, Listen, Model, Piece, Place, Prompt, Quote,
-    Role,
+    Role, Unheard,
 };
 pub use reflex::{GRAMMAR, Reflex};
 pub use script::{Script, Sleep};

@@ -28,9 +28,6 @@ const BYTES_PER_TOKEN: u64 = 4;
 /// Parameters that a server may decline one after the other.
 const STEPS: u32 = 8;
 
-/// A reply or none, and what it cost.
-pub type Counted = Pin<Box<dyn Future<Output = (Result<Completion, Unanswered>, Usage)> + Send>>;
-
 /// What is given from outside.
 #[derive(Clone)]
 pub struct Surroundings {
