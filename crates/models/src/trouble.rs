@@ -262,7 +262,7 @@ impl Trouble {
                 format!("{host} cannot be reached{}: check the network", quoted(why))
             }
             Self::Open => format!(
-                "`{url}` is not encrypted and leads off this machine: use https, or allow it for `{provider}` with `plain_http` in the settings"
+                "`{url}` is not encrypted and leads off this machine: use https, or set provider.{provider}.plain to `yes`"
             ),
             Self::NoAddress => {
                 format!("`{url}` is no address: correct the `url` of `{provider}` in the settings")

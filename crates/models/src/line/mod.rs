@@ -9,7 +9,6 @@
 mod tests;
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use domain::Clock;

@@ -78,7 +78,8 @@ async fn what_failed_and_was_counted_is_told_too() {
     let cut = server::begin(&[half], Act::Close);
     let (url, _) = play(vec![cut.clone(), cut]).await;
     let world = World::new(patient());
-    let reply = world.line(vec![at(Anthropic, &url)]).complete(samples::prompt(false), world.listen()).await;
+    let line = world.line(vec![at(Anthropic, &url)]);
+    let reply = llm::Model::complete(&line, samples::prompt(false), world.listen()).await;
     let price = 2 * (35 * 3 + 21 + 15);
     let expected = Usage {
         model: "anthropic/m-1".into(),

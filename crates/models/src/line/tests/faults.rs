@@ -134,7 +134,7 @@ async fn a_key_does_not_follow_a_redirect() {
 async fn an_address_is_encrypted_or_on_this_machine() {
     let open = |url: &str| {
         format!(
-            "`{url}` is not encrypted and leads off this machine: use https, or allow it for `chat` with `plain_http` in the settings"
+            "`{url}` is not encrypted and leads off this machine: use https, or set provider.chat.plain to `yes`"
         )
     };
     let none = |url: &str| format!("`{url}` is no address: correct the `url` of `chat` in the settings");
@@ -197,7 +197,7 @@ async fn no_key_in_anything_that_is_said() {
             let line = world.line(vec![at(dialect, &url)]);
             let silence =
                 llm::Model::complete(&line, samples::prompt(true), world.listen()).await.unwrap_err();
-            let shown = format!("{silence} {silence:?} {line:?} {:?}", world.wire);
+            let shown = format!("{} {silence:?} {line:?} {:?}", silence.why, world.wire);
             assert!(!shown.contains(KEY), "{shown}");
         }
     }
