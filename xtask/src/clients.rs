@@ -1,21 +1,21 @@
 //! The vendors' own client libraries against our double of their servers (`crates/double/clients/check.py`): what they understand,
 //! the double has said as its vendor would.
 
-use std::path::PathBuf;
-
 use anyhow::Context as _;
 
 use crate::job::Job;
+use crate::python::Environment;
 use crate::suites::Ran;
 use crate::two_commands::target_directory;
 
+pub(crate) const PYTHON: Environment =
+    Environment { name: "clients", requirements: "crates/double/clients/requirements.txt", pip: &[] };
 const CHECK: &str = "crates/double/clients/check.py";
-const REQUIREMENTS: &str = "crates/double/clients/requirements.txt";
 
 pub(crate) fn run(job: &Job) -> anyhow::Result<Ran> {
     job.run(job.cargo(&["build", "--package", "double"]))?;
     let double = target_directory(job)?.join("debug/double");
-    let python = folder(job)?.join("bin/python");
+    let python = PYTHON.python(job)?;
     // -B: nothing is to be written beside the sources.
     let args = ["-B", CHECK, &double.to_string_lossy()];
     let mut command = job.command(&python.to_string_lossy(), &args);
@@ -30,32 +30,6 @@ pub(crate) fn run(job: &Job) -> anyhow::Result<Ran> {
 fn passed(printed: &str) -> Option<u64> {
     let (passed, failed) = printed.lines().next_back()?.split_once(" passed, ")?;
     passed.parse().ok().filter(|passed| failed == "0 failed" && *passed > 0)
-}
-
-/// Whether exactly what is required is installed.
-pub(crate) fn are_installed(job: &Job) -> bool {
-    let installed = || -> anyhow::Result<bool> {
-        let stamp = folder(job)?.join("installed.txt");
-        Ok(std::fs::read_to_string(stamp)? == std::fs::read_to_string(job.root.join(REQUIREMENTS))?)
-    };
-    installed().unwrap_or(false)
-}
-
-/// Makes an environment of its own and installs them into it.
-pub(crate) fn install(job: &Job) -> anyhow::Result<()> {
-    let folder = folder(job)?;
-    let path = folder.to_string_lossy();
-    job.run(job.command("python3", &["-m", "venv", "--clear", &path]))?;
-    let python = folder.join("bin/python");
-    let args = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS];
-    job.run(job.command(&python.to_string_lossy(), &args))?;
-    std::fs::copy(job.root.join(REQUIREMENTS), folder.join("installed.txt"))
-        .context("note what is installed")?;
-    Ok(())
-}
-
-fn folder(job: &Job) -> anyhow::Result<PathBuf> {
-    Ok(target_directory(job)?.join("clients"))
 }
 
 #[cfg(test)]

