@@ -94,6 +94,9 @@ pub(crate) enum Command {
         /// Ask a model even if the reflexes understand it
         #[arg(long)]
         no_reflex: bool,
+        /// Take answers from a recording (`regent replay <task> --recording`) instead of asking a model
+        #[arg(long, value_name = "FILE", conflicts_with = "no_reflex")]
+        replay: Option<PathBuf>,
     },
     /// Go on with a task that was interrupted, or that waited for you
     #[command(

@@ -1,7 +1,8 @@
 //! What a line adds to a bare HTTP client: `cargo bench -p models --bench overhead`. Both ask the same server on loopback for the
 //! same stream; the bare client sends bytes that are ready and throws away what comes back.
 //!
-//! The server answers at once, which no model does and which shows all of the difference, and after 20 ms, which is quick for one.
+//! The server answers at once, which no model does and which shows all of the difference, and after 20 ms, which is quick for one;
+//! and our double reads what it is asked, and checks it.
 //! It prints, and judges nothing: a timed test fails on a busy machine for no fault of the code.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark asks the clock, and is its own server")]
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 use domain::{Clock, Time};
 use llm::{Model, Place, Prompt, Role};
 use models::dialect::{Manner, request};
-use models::{Dialect, Endpoint, Line, Pace, Price, Surroundings, Wire};
+use models::{Dialect, Endpoint, Key, Line, Pace, Price, Surroundings, Wire};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -43,11 +44,20 @@ fn main() {
         for (flight, calls) in
             [(1, if wait.is_zero() { 500 } else { 50 }), (32, if wait.is_zero() { 3200 } else { 1600 })]
         {
-            let (bare, line) = measure(&url, flight, calls);
-            let more = line - bare;
-            println!("| {name} | {flight} | {bare:.0} | {line:.0} | {more:.0} | {:.2} |", line / bare);
+            row(name, &url, flight, calls);
         }
     }
+    let words = "a word and another ".repeat(PIECES / 4);
+    let double = double::Double::start(double::Script::new().otherwise(double::Said::text(words)));
+    for (flight, calls) in [(1, 500), (32, 3200)] {
+        row("our double of a vendor's", &format!("{}/v1", double.url), flight, calls);
+    }
+}
+
+fn row(name: &str, url: &str, flight: usize, calls: usize) {
+    let (bare, line) = measure(url, flight, calls);
+    let more = line - bare;
+    println!("| {name} | {flight} | {bare:.0} | {line:.0} | {more:.0} | {:.2} |", line / bare);
 }
 
 /// In turns, so that whatever else the machine does meets both.
@@ -69,8 +79,11 @@ fn measure(url: &str, flight: usize, calls: usize) -> (f64, f64) {
         let bare = || {
             let (client, address, body) = (client.clone(), Arc::clone(&address), Arc::clone(&body));
             async move {
-                let request =
-                    client.post(&*address).header("content-type", "application/json").body(body.to_string());
+                let request = client
+                    .post(&*address)
+                    .header("content-type", "application/json")
+                    .bearer_auth(double::KEY)
+                    .body(body.to_string());
                 let mut response = request.send().await.expect("an answer");
                 while response.chunk().await.expect("a piece").is_some() {}
             }
@@ -119,8 +132,8 @@ fn endpoint(url: &str) -> Endpoint {
         provider: "bench".into(),
         dialect: Dialect::Chat,
         url: url.into(),
-        model: "m".into(),
-        key: None,
+        model: "double-large".into(),
+        key: Some(Key::new(double::KEY.into())),
         key_from: String::new(),
         plain_http: false,
         rank: 0,

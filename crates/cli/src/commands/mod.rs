@@ -74,12 +74,13 @@ pub(crate) async fn dispatch(
         acl::warn(app, screen).await;
     }
     match command {
-        Command::Run { request, plan: true, no_reflex, .. } => {
-            plan::plan(app, screen, surroundings, &request.join(" "), !no_reflex).await
-        }
-        Command::Run { request, wait, plan: false, no_reflex } => {
+        Command::Run { request, plan, wait, no_reflex, replay } => {
             let (attendance, text) = (attendance(wait), request.join(" "));
-            run::run(app, screen, surroundings, &attendance, (&text, !no_reflex)).await
+            let thinking = run::thinking(&attendance.live, !no_reflex, replay.as_deref())?;
+            match plan {
+                true => plan::plan(app, screen, surroundings, &text, thinking).await,
+                false => run::run(app, screen, surroundings, &attendance, (&text, thinking)).await,
+            }
         }
         Command::Resume { id, answer, wait } => {
             run::resume(app, screen, &attendance(wait), id.as_deref(), answer.as_deref()).await

@@ -27,7 +27,7 @@ pub(crate) async fn plan(
     screen: &Screen,
     surroundings: &Surroundings,
     text: &str,
-    reflex: bool,
+    thinking: Thinking,
 ) -> Done {
     let request = Request {
         text: text.into(),
@@ -35,7 +35,7 @@ pub(crate) async fn plan(
         surface: Arc::new(Nobody),
         watch: Arc::new(|_, _| {}),
         patience: Patience::Leave,
-        thinking: Thinking { reflex, ..Thinking::default() },
+        thinking,
     };
     let rehearsal = Box::pin(app.plan(&request)).await?;
     let trouble = rehearsal.result.as_ref().and_then(|result| shortcoming(result, "<task>"));

@@ -1,9 +1,11 @@
 //! `run` and `resume`.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use domain::id::TaskId;
 use domain::task::{Cause, Directive, FinalResult};
+use llm::{Provider, Script};
 use runtime::app::{Request, Thinking, shortcoming};
 use runtime::{App, Code, Problem, Surface, Watch};
 use serde_json::json;
@@ -12,7 +14,7 @@ use super::Done;
 use super::attend::{Attendance, Whose, attended};
 use super::closing::closing;
 use crate::edge::tty::Tty;
-use crate::edge::{Surroundings, SystemClock};
+use crate::edge::{self, Surroundings, SystemClock};
 use crate::live::Live;
 use crate::show::Screen;
 
@@ -27,7 +29,7 @@ pub(crate) async fn run(
     screen: &Screen,
     surroundings: &Surroundings,
     attendance: &Attendance,
-    (text, reflex): (&str, bool),
+    (text, thinking): (&str, Thinking),
 ) -> Done {
     let request = Request {
         text: text.into(),
@@ -35,7 +37,7 @@ pub(crate) async fn run(
         surface: surface(screen, attendance),
         watch: watch(screen, &attendance.live),
         patience: attendance.patience(),
-        thinking: Thinking { reflex, listen: listen(&attendance.live) },
+        thinking,
     };
     let report = attended(app, screen, attendance, Whose::New, Box::pin(app.run(request))).await?;
     afterwards(app).await;
@@ -117,10 +119,21 @@ pub(super) fn watch(screen: &Screen, live: &Live) -> Watch {
     })
 }
 
-/// What a model says is seen while it says it.
-pub(super) fn listen(live: &Live) -> llm::Listen {
+/// Who is asked, and what a model says is seen while it says it.
+pub(super) fn thinking(live: &Live, reflex: bool, replay: Option<&Path>) -> Result<Thinking, Problem> {
     let live = live.clone();
-    Arc::new(move |piece| live.hear(piece))
+    let instead = replay.map(recording).transpose()?;
+    Ok(Thinking { reflex, instead, listen: Arc::new(move |piece| live.hear(piece)) })
+}
+
+/// A recording that the owner named, as somebody who answers.
+fn recording(file: &Path) -> Result<Arc<dyn Provider>, Problem> {
+    let wrong = |why: String| {
+        Problem::new(Code::BAD_RECORDING, format!("{}: {why}", file.display())).safe("nothing was written")
+    };
+    let text = edge::text_of(file).map_err(|error| wrong(error.to_string()))?;
+    let text = text.ok_or_else(|| wrong("there is no such file".into()))?;
+    Ok(Arc::new(Script::read(&text).map_err(wrong)?))
 }
 
 /// Shows the answer on standard output: the handler behind the tool `deliver`.

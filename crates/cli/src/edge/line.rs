@@ -28,7 +28,7 @@ pub(super) fn tiers(chosen: &Chosen) -> Result<Tiers, Problem> {
 
 fn wire() -> Result<Arc<Wire>, Problem> {
     let unmade = |why: models::NoClient| {
-        Problem::new(Code::NO_ANSWER, why.to_string()).safe("nothing left this machine")
+        Problem::new(Code::NO_MODEL_ANSWERED, why.to_string()).safe("nothing left this machine")
     };
     Wire::new(Pace::default()).map(Arc::new).map_err(unmade)
 }

@@ -52,6 +52,8 @@ pub struct Request {
 pub struct Thinking {
     /// Whether the reflexes are asked first.
     pub reflex: bool,
+    /// Whoever answers instead of everybody else: a recording.
+    pub instead: Option<Arc<dyn Provider>>,
     /// Hears what a model says while it says it.
     pub listen: Listen,
 }
@@ -64,7 +66,7 @@ impl std::fmt::Debug for Thinking {
 
 impl Default for Thinking {
     fn default() -> Self {
-        Self { reflex: true, listen: Arc::new(|_| ()) }
+        Self { reflex: true, instead: None, listen: Arc::new(|_| ()) }
     }
 }
 
@@ -406,6 +408,9 @@ impl App {
         let Errand { desk, event, request, .. } = errand;
         if event.adapter == CLI && event.content_type == DIRECT {
             return Ok(Arc::new(Direct::knowing(&request.text, |tool| tools.digest(tool))));
+        }
+        if let Some(instead) = &request.thinking.instead {
+            return Ok(Arc::clone(instead));
         }
         let first = &self.parts.provider;
         let text = Text::new(request.text.clone(), source);
