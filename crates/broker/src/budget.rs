@@ -199,6 +199,11 @@ impl Standing {
         *used = used.saturating_add(hold.amount);
     }
 
+    /// Takes [`Self::lift`] back.
+    pub fn hold(&mut self, before: &Reservation) {
+        before.0.iter().for_each(|hold| self.add(hold));
+    }
+
     /// Leaves out what a call holds that is asked for again: the last of a budget is not used up by its own holder.
     pub fn lift(&mut self, before: &Reservation) {
         for hold in &before.0 {

@@ -202,7 +202,8 @@ impl Registry {
         if spec.reach < function.spec.reach {
             return Err(NotRegistered::Reach { function: name(), reach: function.spec.reach.name() });
         }
-        if function.spec.reach == Reach::Origin {
+        let own = |reach: Reach| matches!(reach, Reach::Origin | Reach::Model);
+        if own(function.spec.reach) || own(spec.reach) {
             return Err(NotRegistered::NoFunction(config.function));
         }
         let hidden = |sink: &&String| !spec.sinks.contains(sink) && !config.fixed.contains_key(*sink);

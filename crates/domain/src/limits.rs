@@ -63,7 +63,7 @@ pub const PARALLEL_CALLS: usize = 32;
 /// Asks of one task that models are at, side by side.
 pub const PARALLEL_ASKS: usize = 32;
 /// How long a model may take to answer one ask.
-pub const MODEL: Duration = Duration::from_secs(120);
+pub const MODEL: Duration = Duration::from_secs(30 * 60);
 /// Exchanges of the same workspace that a request is read with.
 pub const HISTORY: usize = 5;
 /// Batches that one durable transaction takes.

@@ -168,6 +168,12 @@ impl World {
         self.restart();
     }
 
+    /// Nobody thinks about what is beyond the reflexes any more, in another process.
+    pub fn think_with_nobody(&mut self) {
+        self.setup.minds = Arc::new(runtime::Nobody);
+        self.restart();
+    }
+
     /// A model may take no longer than this from now on, in another process.
     pub fn impatient(&mut self, model: std::time::Duration) {
         self.setup.pace.model = model;

@@ -231,7 +231,8 @@ fn judged(policy: &Vpol, circumstances: Circumstances, facts: &Facts<'_>, tool: 
         tool: tool.id.as_str(),
         tier,
         data_class: tool.data_class,
-        hands_back: tool.reach == Reach::Origin,
+        // Neither answering nor thinking is what a policy about calls means.
+        hands_back: matches!(tool.reach, Reach::Origin | Reach::Model),
         is_owner: facts.principal.is_owner(),
         roles: facts.roles,
         circumstances,

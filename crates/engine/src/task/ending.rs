@@ -58,7 +58,9 @@ impl Task {
     fn next_moves(&self, result: &FinalResult) -> Vec<String> {
         let fixed = match result.cause {
             Some(Cause::Unplannable) => Some("say more exactly what is wanted, or in smaller steps"),
-            Some(Cause::NoAnswer) => Some("look whether the model can be reached, and resume or ask again"),
+            Some(Cause::NoAnswer) => {
+                Some("look whether the model can be reached (`regent model test`), and ask again")
+            }
             Some(Cause::Cancelled) => Some("ask again when it is wanted"),
             Some(Cause::Exhausted) => {
                 Some("allow more (`regent config show` names the budgets), and ask again")

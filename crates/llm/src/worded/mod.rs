@@ -25,6 +25,7 @@ use std::sync::Arc;
 
 use domain::ask::{Ask, Reply, Unanswered, Usage, Want};
 use domain::call::ToolId;
+use domain::recall::Recalled;
 use domain::{DataClass, Time};
 use serde_json::{Value, json};
 
@@ -80,17 +81,31 @@ impl Worded {
         }
     }
 
-    /// Whose data an ask may hold: of the tools whose results it shows, and of all of them where what came of a plan is told
-    /// again without saying from which.
+    /// Whose data an ask may hold: of the tools whose results it shows; of all that there are where something is told again
+    /// without saying where it came from; and anybody's where the tool is not known any more.
     fn classes(&self, ask: &Ask) -> BTreeSet<DataClass> {
-        let shown = |tool: &ToolText| match &ask.want {
-            Want::Perceive { history, .. } => !history.is_empty(),
-            Want::Plan { replan, .. } => replan.is_some(),
-            Want::Act { evidence, .. } | Want::Judge { evidence, .. } => {
-                evidence.iter().any(|evidence| evidence.tool == tool.id)
+        let (evidence, told_again) = match &ask.want {
+            Want::Perceive { history, .. } => (&[][..], !history.is_empty()),
+            Want::Plan { replan, recalled, .. } => {
+                (&[][..], replan.is_some() || *recalled != Recalled::default())
             }
+            Want::Act { evidence, subtask, correction, .. } => {
+                (&evidence[..], correction.is_some() || !subtask.context.is_empty())
+            }
+            Want::Judge { evidence, .. } => (&evidence[..], false),
         };
-        self.tools.iter().filter(|tool| shown(tool)).filter_map(|tool| tool.data_class).collect()
+        let of = |tool: &ToolId| self.tools.iter().find(|known| known.id == *tool);
+        let mut classes = BTreeSet::new();
+        for evidence in evidence {
+            match of(&evidence.tool) {
+                Some(tool) => classes.extend(tool.data_class),
+                None => classes.extend(DataClass::ALL),
+            }
+        }
+        if told_again {
+            classes.extend(self.tools.iter().filter_map(|tool| tool.data_class));
+        }
+        classes
     }
 }
 

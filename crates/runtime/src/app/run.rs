@@ -1,7 +1,7 @@
 //! `run`: one request through the whole journey.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -227,7 +227,7 @@ impl App {
             return Err(self.not_admitted(event, &admission).await?);
         }
         let then = admission.permissions.clone();
-        let moment = Moment { app: self, errand: &errand, then, begun: None };
+        let moment = Moment { app: self, errand: &errand, then, begun: OnceLock::new() };
         let mut driver = self.opened(&moment, &admission, tags, batch).await?;
         if errand.wish == Wish::Cancel {
             driver.cancel(BY_OWNER)?;
@@ -247,6 +247,7 @@ impl App {
         let vpol = admission.picked.as_ref().map(|picked| picked.vpol.clone());
         let setting = self.setting(moment, vpol).await?;
         let steered = setting.basis.provider.knows_another_way();
+        moment.begun.get_or_init(|| if steered { Kind::Steered } else { Kind::First });
         let opening = Opening {
             task: pipeline::task_of(event),
             agent: admission.persona.clone(),
@@ -289,7 +290,7 @@ impl App {
         let held = Held { epoch: pipeline::FIRST_EPOCH, claim: Claim::Ours };
         let errand = Errand { desk, event, cast: cast.clone(), held, request, wish: Wish::GoOn };
         let then = admission.permissions.clone();
-        let moment = Moment { app: self, errand: &errand, then, begun: None };
+        let moment = Moment { app: self, errand: &errand, then, begun: OnceLock::new() };
         Box::pin(self.opened(&moment, &admission, tags, batch).await?.rehearse()).await
     }
 
@@ -330,8 +331,14 @@ impl App {
                 .safe("nothing was done")
                 .remedy("regent audit verify"));
         }
-        let begun = Some(if task.opening().steering.is_some() { Kind::Steered } else { Kind::First });
-        let moment = Moment { app: self, errand: &errand, then: self.permitted(event).await?, begun };
+        let begun = match (&errand.wish, task.opening().steering) {
+            (Wish::Cancel, _) => Kind::Over,
+            _ if task.result().is_some() => Kind::Over,
+            (_, Some(_)) => Kind::Steered,
+            (_, None) => Kind::First,
+        };
+        let then = self.permitted(event).await?;
+        let moment = Moment { app: self, errand: &errand, then, begun: OnceLock::from(begun) };
         let frozen = pipeline::kept(&desk.ledger, task.opening().tags.vpol).await?;
         let setting = self.setting(&moment, frozen).await?;
         task.narrow(setting.basis.trust, &setting.basis.tools);
@@ -416,7 +423,7 @@ impl App {
         let text = Text::new(request.text.clone(), source);
         let alone = || first.knows_another_way() || minds::understands(&**first, &text, desk.now());
         match begun {
-            Some(Kind::First) => return Ok(Arc::clone(first)),
+            Some(Kind::First | Kind::Over) => return Ok(Arc::clone(first)),
             Some(Kind::Steered) if first.knows_another_way() => return Ok(Arc::clone(first)),
             None if request.thinking.reflex && alone() => return Ok(Arc::clone(first)),
             Some(Kind::Steered) | None => {}
@@ -504,8 +511,8 @@ struct Moment<'a> {
     errand: &'a Errand<'a>,
     /// How far the chain was let go when it began: never again further.
     then: Permissions,
-    /// Who has begun it; nothing if nobody has.
-    begun: Option<Kind>,
+    /// Who has begun it; nothing as long as nobody has.
+    begun: OnceLock<Kind>,
 }
 
 /// What kind of provider a task is driven with.
@@ -514,6 +521,8 @@ enum Kind {
     /// One that knows one way.
     First,
     Steered,
+    /// Nobody is asked any more.
+    Over,
 }
 
 #[async_trait]
@@ -527,7 +536,9 @@ impl Ground for Moment<'_> {
         }
         let surface = Arc::clone(&request.surface);
         let authority = app.authority(&desk.ledger, &request.workspace, surface).await?;
-        let provider = app.provider(self.errand, source(&admission), &authority.registry, self.begun).await?;
+        let provider = app
+            .provider(self.errand, source(&admission), &authority.registry, self.begun.get().copied())
+            .await?;
         let rights = Rights::of(&admission).no_further_than(then);
         let Admission { trust, tools, picked, .. } = admission;
         let vpol = picked.map_or_else(Vpol::strictest, |picked| picked.vpol);

@@ -2,7 +2,7 @@
 //! it starts only when all that is durable. What is asked and answered stands in the journal; here stands what it took.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -42,6 +42,13 @@ pub(crate) fn args(ask: &Ask, quote: Quote) -> Value {
     json!(Args { ask: Place::of(ask), models, outside, passed_over, bytes, tokens, money })
 }
 
+/// What is heard of somebody who took too long.
+pub(crate) fn given_up(most: Duration) -> Heard {
+    let latency_ms = u64::try_from(most.as_millis()).unwrap_or(u64::MAX);
+    let why = format!("nothing came within {} s", most.as_secs_f64());
+    Heard { reply: Err(Unanswered::unreachable(why)), usage: Usage { latency_ms, ..Usage::default() } }
+}
+
 /// What of it counts against budgets.
 pub(crate) fn used(usage: &Usage) -> Used {
     Used { money: usage.price, tokens: usage.tokens_in.saturating_add(usage.tokens_out) }
@@ -50,8 +57,8 @@ pub(crate) fn used(usage: &Usage) -> Used {
 /// What is to be asked once that is allowed, and what came of it.
 #[derive(Default)]
 pub(crate) struct AskModel {
-    allowed: Mutex<BTreeMap<CallId, Later>>,
-    heard: Arc<Mutex<BTreeMap<CallId, Heard>>>,
+    allowed: Mutex<BTreeMap<CallId, (Duration, Later)>>,
+    heard: Mutex<BTreeMap<CallId, Heard>>,
 }
 
 impl AskModel {
@@ -68,9 +75,9 @@ impl AskModel {
         }
     }
 
-    /// What this call will ask.
-    pub(crate) fn put(&self, call: CallId, later: Later) {
-        self.allowed.lock().unwrap_or_else(PoisonError::into_inner).insert(call, later);
+    /// What this call will ask, and how long it may take.
+    pub(crate) fn put(&self, call: CallId, most: Duration, later: Later) {
+        self.allowed.lock().unwrap_or_else(PoisonError::into_inner).insert(call, (most, later));
     }
 
     /// What came of it; nothing where it was broken off.
@@ -102,11 +109,17 @@ impl Handler for AskModel {
     async fn call(&self, call: Authorized<Call>) -> Returned {
         let id = call.call().id;
         let later = self.allowed.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-        let Some(later) = later else {
+        let Some((most, later)) = later else {
             return Failure::logical("only the loop asks a model").into();
         };
-        let heard = later.await;
-        let used = Some(used(&heard.usage));
+        // Nobody knows what one has cost that was given up on: then it is all that it held.
+        let (heard, used) = match tokio::time::timeout(most, later).await {
+            Ok(heard) => {
+                let used = used(&heard.usage);
+                (heard, Some(used))
+            }
+            Err(_elapsed) => (given_up(most), None),
+        };
         let outcome = match &heard.reply {
             Ok(_) => Ok(json!(heard.usage)),
             Err(Unanswered { why, .. }) => Err(Failure::environmental(why.clone())),

@@ -12,6 +12,8 @@ use ledger::{Ledger, StoreError};
 use policy::vpol::{Calls, Rate, Vpol};
 use serde::de::DeserializeOwned;
 
+use super::ASK_MODEL;
+
 /// The policy of this id, as it was kept; nothing if nobody knows it, or what was kept of it cannot be read.
 pub(crate) async fn kept(ledger: &Ledger, id: VpolId) -> Result<Option<Vpol>, StoreError> {
     match ledger.vpol(id).await? {
@@ -68,7 +70,7 @@ fn was_started(row: &ToolCall) -> bool {
 /// What is not known of a call any more counts: a rate is not got around by erasing.
 async fn governed(ledger: &Ledger, vpol: &Vpol, row: &ToolCall) -> Result<bool, StoreError> {
     let Calls { tiers, data_classes, .. } = &vpol.governs;
-    if row.tool_id.as_str() == DELIVER || !vpol.governs.names(row.tool_id.as_str()) {
+    if matches!(row.tool_id.as_str(), DELIVER | ASK_MODEL) || !vpol.governs.names(row.tool_id.as_str()) {
         return Ok(false);
     }
     if tiers.is_empty() && data_classes.is_empty() {

@@ -2,18 +2,19 @@
 //! and all of them run side by side; what comes back is heard as it comes.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use broker::{Finished, Late, Pending};
 use domain::Stop;
-use domain::ask::{Subject, Unanswered, Usage};
+use domain::ask::Subject;
 use domain::id::CallId;
 use domain::limits::{PARALLEL_ASKS, PARALLEL_CALLS};
 use ledger::Receipt;
 use llm::{Heard, Later};
 use tokio::task::JoinSet;
 
+use super::super::{AskModel, asking};
 use super::{BEATS_PER_LEASE, Driver, HALT_LOOK};
 use crate::problem::{Code, Problem};
 
@@ -27,8 +28,8 @@ pub(super) struct Flight {
     /// Calls whose records are in the batch, and asks that it wants.
     pub(super) pending: Vec<Pending>,
     asking: Queue,
-    /// Asks that are calls: which ones.
-    pub(super) quoted: BTreeMap<CallId, Subject>,
+    /// Asks that are calls.
+    pub(super) quoted: BTreeMap<CallId, Quoted>,
     /// What they ask, until they take off.
     outside: Waiting,
     /// Set when nobody needs the results of calls any more that run.
@@ -46,6 +47,12 @@ impl Queue {
     fn all(&mut self) -> &mut VecDeque<(Subject, Later)> {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// An ask that is a call: which, and where its reply will be.
+pub(super) struct Quoted {
+    pub(super) subject: Subject,
+    pub(super) models: Arc<AskModel>,
 }
 
 /// As above.
@@ -83,9 +90,9 @@ impl Flight {
     }
 
     /// The call is in the batch; what it asks waits until that is durable.
-    pub(super) fn ask_outside(&mut self, subject: Subject, pending: Pending, later: Later) {
+    pub(super) fn ask_outside(&mut self, quoted: Quoted, pending: Pending, later: Later) {
         let call = pending.row().id;
-        self.quoted.insert(call, subject);
+        self.quoted.insert(call, quoted);
         self.outside.0.get_mut().unwrap_or_else(PoisonError::into_inner).insert(call, later);
         self.pending.push(pending);
     }
@@ -96,11 +103,24 @@ impl Flight {
     }
 
     pub(super) fn has_room_for_a_call(&self) -> bool {
-        self.calls.len() + self.pending.len() < PARALLEL_CALLS
+        (self.calls.len() + self.pending.len()).saturating_sub(self.quoted.len()) < PARALLEL_CALLS
+    }
+
+    pub(super) fn has_room_for_an_ask(&self) -> bool {
+        self.quoted.len() < PARALLEL_ASKS
     }
 
     pub(super) fn has_calls(&self) -> bool {
         !self.calls.is_empty() || !self.pending.is_empty()
+    }
+
+    /// Whether something that holds a share of a budget is under way or about to be.
+    pub(super) fn is_under_way(&self) -> bool {
+        !self.calls.is_empty() || !self.pending.is_empty()
+    }
+
+    pub(super) fn has_asks_under_way(&self) -> bool {
+        !self.quoted.is_empty()
     }
 
     /// Whether nothing is under way, and nothing is about to be.
@@ -137,9 +157,8 @@ impl Driver<'_> {
         for pending in std::mem::take(&mut self.flight.pending) {
             let needed_anyway = pending.row().tool_id.as_str() == engine::task::DELIVER;
             if let Some(later) = self.flight.later_of(pending.row().id) {
-                let most = self.setting.desk.pace.model;
                 let models = &self.setting.basis.authority.models;
-                models.put(pending.row().id, Box::pin(heard_within(most, later)));
+                models.put(pending.row().id, self.setting.desk.pace.model, later);
             }
             let authorized = pending.authorize(receipt, self.leased_until).map_err(Problem::internal)?;
             let (broker, halt) = (self.broker.clone(), self.halt.clone());
@@ -238,15 +257,5 @@ impl Driver<'_> {
 }
 
 pub(super) async fn heard_within(most: Duration, later: Later) -> Heard {
-    match tokio::time::timeout(most, later).await {
-        Ok(heard) => heard,
-        Err(_elapsed) => {
-            let latency_ms = u64::try_from(most.as_millis()).unwrap_or(u64::MAX);
-            let why = format!("nothing came within {} s", most.as_secs_f64());
-            Heard {
-                reply: Err(Unanswered::unreachable(why)),
-                usage: Usage { latency_ms, ..Usage::default() },
-            }
-        }
-    }
+    tokio::time::timeout(most, later).await.unwrap_or_else(|_elapsed| asking::given_up(most))
 }

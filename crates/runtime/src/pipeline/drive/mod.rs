@@ -44,6 +44,7 @@ use crate::app::Patience;
 use crate::problem::{Code, Problem};
 
 use flight::{Flight, Landed};
+use outside::Put;
 use people::granted;
 pub(crate) use people::question;
 use recover::Again;
@@ -148,8 +149,8 @@ pub(crate) struct Driver<'a> {
     carried: BTreeMap<CallId, Reservation>,
     /// Set when everything is to stop.
     halt: Stop,
-    /// What calls came to, until that is durable.
-    fresh: Vec<Finished>,
+    /// What calls came to, and what was answered by those that are asks, until that is durable.
+    fresh: Vec<(Finished, Option<(Subject, Heard)>)>,
     /// Asks that could not start in time, and the calls they are: asked again, each is the same call.
     late_asks: BTreeMap<Subject, CallId>,
 }
@@ -256,7 +257,10 @@ impl<'a> Driver<'a> {
                         self.halt.now();
                     }
                     let landed = self.land_all().await?;
-                    self.fresh.extend(landed.finished);
+                    for finished in landed.finished {
+                        let heard = self.heard_outside(&finished);
+                        self.fresh.push((finished, heard));
+                    }
                     self.keep_what_came().await?;
                     return Err(problem);
                 }
@@ -314,7 +318,11 @@ impl<'a> Driver<'a> {
                 Effect::Call(call) if call.subtask.is_some() && over => {}
                 // Nobody remembers anything yet.
                 Effect::Recall(_) => self.feed(Input::Recalled(Recalled::default()))?,
-                Effect::Ask(ask) => self.answer(&ask).await?,
+                Effect::Ask(ask) if !self.flight.has_room_for_an_ask() => no_room.push_back(Effect::Ask(ask)),
+                Effect::Ask(ask) => match self.answer(&ask).await? {
+                    Put::Done => {}
+                    Put::Waits => no_room.push_back(Effect::Ask(ask)),
+                },
                 Effect::Call(call) if call.subtask.is_some() && !self.flight.has_room_for_a_call() => {
                     no_room.push_back(Effect::Call(call));
                 }
@@ -322,7 +330,11 @@ impl<'a> Driver<'a> {
                 Effect::Call(call) if call.subtask.is_none() && self.flight.has_calls() => {
                     no_room.push_back(Effect::Call(call));
                 }
-                Effect::Call(call) => Box::pin(self.rule(call)).await?,
+                Effect::Call(call) => {
+                    if Box::pin(self.rule(call.clone())).await? == Put::Waits {
+                        no_room.push_back(Effect::Call(call));
+                    }
+                }
             }
         }
         self.waiting = no_room;
@@ -333,16 +345,16 @@ impl<'a> Driver<'a> {
     fn take_in(&mut self, landed: Landed) -> Result<(), Problem> {
         for Late { call, reserved } in landed.late {
             self.carried.insert(call.id, reserved);
-            self.late_asks.extend(self.flight.quoted.remove(&call.id).map(|subject| (subject, call.id)));
+            self.late_asks.extend(self.flight.quoted.remove(&call.id).map(|ask| (ask.subject, call.id)));
             self.flight.late = true;
         }
         for finished in landed.finished.into_iter().filter(|finished| !finished.goes_on()) {
             self.finish(&finished)?;
-            if let Some(subject) = self.flight.quoted.remove(&finished.call.id) {
-                let heard = self.heard_outside(&finished);
+            let heard = self.heard_outside(&finished);
+            self.fresh.push((finished, heard.clone()));
+            if let Some((subject, heard)) = heard {
                 self.heard(subject, heard)?;
             }
-            self.fresh.push(finished);
         }
         for (subject, heard) in landed.heard {
             self.heard(subject, heard)?;
@@ -371,12 +383,12 @@ impl<'a> Driver<'a> {
     }
 
     /// Who needs nobody answers in place; whoever does is asked once this is durable.
-    async fn answer(&mut self, ask: &Ask) -> Result<(), Problem> {
+    async fn answer(&mut self, ask: &Ask) -> Result<Put, Problem> {
         match self.setting.basis.provider.ask(ask) {
-            Answered::Now(reply) => self.replied(ask.subject(), Ok(reply), None),
+            Answered::Now(reply) => self.replied(ask.subject(), Ok(reply), None).map(|()| Put::Done),
             Answered::Later(later) => {
                 self.flight.ask(ask.subject(), later);
-                Ok(())
+                Ok(Put::Done)
             }
             Answered::Quoted(quote, later) => Box::pin(self.ask_outside(ask, quote, later)).await,
         }
@@ -462,10 +474,18 @@ impl<'a> Driver<'a> {
         Ok((ruled, standing, before))
     }
 
-    /// Asks the broker, and enters what it says.
-    async fn rule(&mut self, call: Call) -> Result<(), Problem> {
+    /// Asks the broker, and enters what it says; or waits, where others hold what it needs and may give it back.
+    async fn rule(&mut self, call: Call) -> Result<Put, Problem> {
         let (id, now) = (call.id, self.setting.desk.now());
         let (ruled, mut standing, before) = self.ruled(&call, now).await?;
+        if ruled.exhausted() && call.subtask.is_some() && self.flight.has_asks_under_way() {
+            if let Some(before) = before {
+                standing.hold(&before);
+                self.carried.insert(id, before);
+            }
+            self.standing = Some(standing);
+            return Ok(Put::Waits);
+        }
         let Setting { basis: Basis { authority, .. }, desk, salt, .. } = &self.setting;
         let opening = self.task.opening();
         let exhausted = ruled.exhausted();
@@ -480,7 +500,8 @@ impl<'a> Driver<'a> {
             Ok(asked) => {
                 let asked = asked.enter(before.as_ref(), salt, &mut self.batch).map_err(Problem::internal)?;
                 self.standing = Some(standing);
-                return self.feed(Input::Ruled { call: id, ruling: Ruling::Review { approval: asked.id } });
+                self.feed(Input::Ruled { call: id, ruling: Ruling::Review { approval: asked.id } })?;
+                return Ok(Put::Done);
             }
             Err(ruled) => *ruled,
         };
@@ -496,7 +517,8 @@ impl<'a> Driver<'a> {
             }
         };
         self.standing = Some(standing);
-        self.feed(Input::Ruled { call: id, ruling })
+        self.feed(Input::Ruled { call: id, ruling })?;
+        Ok(Put::Done)
     }
 
     async fn beat(&mut self) -> Result<(), Problem> {

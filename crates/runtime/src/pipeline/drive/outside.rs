@@ -1,35 +1,59 @@
 //! Asks that leave this process. Each is a call: authority decides about it, its budgets are reserved with its record, and
 //! it begins when that is durable.
 
+use std::sync::Arc;
+
 use broker::budget::{Reservation, Standing};
 use broker::{Context, Finished, Prepared};
 use domain::ask::{Ask, Silence, Subject, Unanswered, Usage};
 use domain::call::{Call, Chooser};
 use domain::id::CallId;
-use ledger::records::{CallStatus, ToolCall};
+use ledger::records::{CallStatus, Halt, ToolCall};
+use ledger::table::Record as _;
+use ledger::{CommitError, Refusal};
 use llm::{Heard, Later, Quote};
 
 use super::super::{ASK_MODEL, asking};
-use super::flight::heard_within;
+use super::flight::Quoted;
 use super::{Driver, Setting};
 use crate::problem::Problem;
+
+/// What became of something that was to be put before the broker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Put {
+    Done,
+    /// Others hold what it needs.
+    Waits,
+}
 
 impl Driver<'_> {
     /// Puts an ask before the broker. One that may not be put is not answered, and the reply says why; nobody waits for a
     /// person's word on a thought.
-    pub(super) async fn ask_outside(&mut self, ask: &Ask, quote: Quote, later: Later) -> Result<(), Problem> {
+    ///
+    /// Says whether it has to wait: what it would need is held by others that are under way, and some of it may come back.
+    pub(super) async fn ask_outside(
+        &mut self,
+        ask: &Ask,
+        quote: Quote,
+        later: Later,
+    ) -> Result<Put, Problem> {
         let (subject, now) = (ask.subject(), self.setting.desk.now());
         let id = self.late_asks.remove(&subject).unwrap_or_else(|| self.setting.desk.id());
         let call = self.call_of(id, asking::args(ask, quote))?;
         let (ruled, mut standing, before) = self.ruled(&call, now).await?;
         let (opening, exhausted) = (self.task.opening(), ruled.exhausted());
+        if exhausted && self.flight.is_under_way() {
+            self.keep_for_later(subject, id, standing, before);
+            return Ok(Put::Waits);
+        }
         let context = Context { agent: &opening.agent, trust: opening.trust, salt: &self.setting.salt };
         match Prepared::new(ruled, context, now) {
             Ok(prepared) => {
                 let pending = prepared.enter(before.as_ref(), &mut standing, &mut self.batch);
                 self.standing = Some(standing);
-                self.flight.ask_outside(subject, pending, later);
-                Ok(())
+                let models = Arc::clone(&self.setting.basis.authority.models);
+                self.flight.ask_outside(Quoted { subject, models }, pending, later);
+                Ok(Put::Done)
             }
             Err(refused) => {
                 let (decision, kind) =
@@ -37,7 +61,8 @@ impl Driver<'_> {
                 let why = [vec![decision.to_string()], decision.instead()].concat().join("; ");
                 refused.enter(before.as_ref(), &mut self.batch);
                 self.standing = Some(standing);
-                self.replied(subject, Err(Unanswered::new(kind, why)), None)
+                self.replied(subject, Err(Unanswered::new(kind, why)), None)?;
+                Ok(Put::Done)
             }
         }
     }
@@ -54,12 +79,36 @@ impl Driver<'_> {
         })
     }
 
-    /// What came of an ask that is over. One that was broken off says why.
-    pub(super) fn heard_outside(&self, finished: &Finished) -> Heard {
-        self.setting.basis.authority.models.take(finished.call.id).unwrap_or_else(|| {
-            let why = finished.outcome.as_ref().err().map_or("nothing came", |failure| &failure.message);
-            Heard { reply: Err(Unanswered::unreachable(why)), usage: Usage::default() }
-        })
+    /// Puts things back as they were before it was asked for.
+    fn keep_for_later(
+        &mut self,
+        subject: Subject,
+        id: CallId,
+        mut standing: Standing,
+        before: Option<Reservation>,
+    ) {
+        if let Some(before) = before {
+            standing.hold(&before);
+            self.carried.insert(id, before);
+            self.late_asks.insert(subject, id);
+        }
+        self.standing = Some(standing);
+    }
+
+    /// What came of an ask that is over: which it was, and the reply. Nothing where it was broken off because everything is to
+    /// stop: it is still open, and is put again by whoever goes on.
+    pub(super) fn heard_outside(&mut self, finished: &Finished) -> Option<(Subject, Heard)> {
+        let Quoted { subject, models } = self.flight.quoted.remove(&finished.call.id)?;
+        let stopping = self.halt.is_asked() || self.setting.stop.is_asked();
+        match models.take(finished.call.id) {
+            Some(heard) => Some((subject, heard)),
+            None if stopping => None,
+            None => {
+                let why = finished.outcome.as_ref().err().map_or("nothing came", |failure| &failure.message);
+                let reply = Err(Unanswered::unreachable(why));
+                Some((subject, Heard { reply, usage: Usage::default() }))
+            }
+        }
     }
 
     /// Asks that the process before us had put: nobody knows what they came to, so they count as what they held. What they
@@ -82,19 +131,30 @@ impl Driver<'_> {
             return Ok(None);
         };
         let (id, held) = (pending.row().id, Reservation::read(pending.row().reserved.as_deref()));
-        let (Some(subject), Some(later)) = (self.flight.quoted.remove(&id), self.flight.later_of(id)) else {
+        let (Some(quoted), Some(later)) = (self.flight.quoted.remove(&id), self.flight.later_of(id)) else {
             return Ok(None);
         };
         self.flight.forget_plans();
         let Setting { desk, .. } = &self.setting;
+        // What was entered is for a task that will not be: only what it holds is kept.
+        self.batch = desk.batch();
+        self.standing = None;
         let mut batch = desk.batch();
         held.enter(None, &mut Standing::default(), &mut batch);
-        desk.ledger.commit(batch).await?;
-        let began = desk.now();
-        let heard = heard_within(desk.pace.model, later).await;
+        batch.expect_absent::<Halt>("name", &Halt::ALL.to_owned());
+        desk.ledger.commit(batch).await.map_err(|error| match error {
+            CommitError::Refused(Refusal::Present { table, .. }) if table == Halt::TABLE.name => {
+                super::halted()
+            }
+            error => error.into(),
+        })?;
+        let (began, most) = (desk.now(), desk.pace.model);
+        let Ok(heard) = tokio::time::timeout(most, later).await else {
+            return Ok(Some((quoted.subject, asking::given_up(most))));
+        };
         let mut batch = desk.batch();
         held.settle(desk.now().since(began), Some(asking::used(&heard.usage)), &mut batch);
         desk.ledger.commit(batch).await?;
-        Ok(Some((subject, heard)))
+        Ok(Some((quoted.subject, heard)))
     }
 }

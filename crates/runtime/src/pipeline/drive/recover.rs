@@ -32,8 +32,11 @@ impl Driver<'_> {
         self.flight.forget_plans();
         self.unseen.clear();
         self.waiting.clear();
-        for finished in &fresh {
-            self.finish(finished)?;
+        for (finished, heard) in fresh {
+            self.finish(&finished)?;
+            if let Some((subject, heard)) = heard {
+                self.heard(subject, heard)?;
+            }
         }
         self.commit().await.map(drop)
     }
