@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use domain::Stop;
+use domain::approval::Lasting;
 use domain::ask::{Unanswered, Usage};
 use domain::probe::Silent;
 use domain::task::{Cause, Directive, FinalResult, Status};
@@ -13,7 +15,7 @@ use ledger::query::Select;
 use ledger::records::{AgentTask, Budget, CallStatus, ToolCall};
 use ledger::table::Record;
 use llm::{Called, Completing, Completion, Listen, Model, Piece, Prompt, Quote, Role};
-use runtime::app::{Report, Thinking};
+use runtime::app::{Act, Patience, Report, Thinking};
 use runtime::{Code, Problem};
 use serde_json::{Value, json};
 use testkit::{Kept, World};
@@ -26,6 +28,7 @@ const PRICE: u64 = 1_000;
 const MOST: u64 = 10_000;
 /// Perceive, plan, two moves, and the judge of what came of them.
 const ASKS: u64 = 5;
+const YES: Act = Act::Approve { lasting: Lasting::Once, typed: None };
 
 /// What became of the asks of a model.
 #[derive(Debug, Default)]
@@ -42,12 +45,14 @@ struct Quoted {
     may_not_be_told: Option<&'static str>,
     silent_as: Option<Role>,
     takes: Duration,
+    /// The first subtask deletes a file, for which the owner is asked; the asks of the others take this long.
+    deletes: Option<Duration>,
 }
 
 impl Quoted {
     fn new(subtasks: usize) -> Self {
         let takes = Duration::from_millis(20);
-        Self { subtasks, seen: Arc::default(), may_not_be_told: None, silent_as: None, takes }
+        Self { subtasks, seen: Arc::default(), may_not_be_told: None, silent_as: None, takes, deletes: None }
     }
 
     fn reply(&self, prompt: &Prompt) -> Completion {
@@ -64,6 +69,11 @@ impl Quoted {
             Role::Planner => {
                 let subtask = |n: usize| json!({ "intent": format!("count them, way {n}"), "success_criteria": [{ "text": criterion }] });
                 says(json!({ "subtasks": (0..self.subtasks).map(subtask).collect::<Vec<_>>() }))
+            }
+            Role::Executor
+                if self.deletes.is_some() && (prompt.place.subtask, prompt.place.moves) == (Some(0), 0) =>
+            {
+                calls("delete_file", json!({ "path": "a.rs" }))
             }
             Role::Executor if prompt.place.moves == 0 => {
                 let limit = prompt.place.subtask.unwrap() + 1;
@@ -93,7 +103,9 @@ impl Model for Quoted {
 
     fn complete(&self, prompt: Prompt, listen: Listen) -> Completing {
         let (completion, seen) = (self.reply(&prompt), Arc::clone(&self.seen));
-        let (silent, takes) = (self.silent_as == Some(prompt.place.role), self.takes);
+        let silent = self.silent_as == Some(prompt.place.role);
+        let acts = prompt.place.role == Role::Executor && prompt.place.subtask != Some(0);
+        let takes = self.deletes.filter(|_| acts).unwrap_or(self.takes);
         Box::pin(async move {
             seen.asked.fetch_add(1, Ordering::SeqCst);
             let now = seen.at_once.fetch_add(1, Ordering::SeqCst) + 1;
@@ -334,4 +346,25 @@ async fn a_rehearsal_is_paid_for_and_nothing_else_is_kept_of_it() {
     assert_eq!(seen.asked.load(Ordering::SeqCst), 2);
     assert_eq!(used(&world, "day:", "money").await, 2 * PRICE);
     assert!(rows::<ToolCall>(&world).await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_thought_while_the_owner_answers_is_not_lost() {
+    let slow = Quoted { deletes: Some(Duration::from_millis(700)), ..Quoted::new(2) };
+    let (mut world, seen) = thinking("", slow).await;
+    let patience = Patience::Stay(Stop::default());
+    let request = runtime::app::Request { patience, ..world.request("please tidy a.rs and my thoughts") };
+    let app = world.another(Arc::new(Silent));
+    let running = tokio::spawn(async move { app.run(request).await });
+    let asked = loop {
+        match world.app.approvals().await.unwrap().pop() {
+            Some(view) if seen.at_once.load(Ordering::SeqCst) > 0 => break view,
+            _ => tokio::time::sleep(Duration::from_millis(5)).await,
+        }
+    };
+    world.app.resolve(&asked.short, YES, "terminal").await.unwrap();
+    let result = result(running.await.unwrap());
+    assert_eq!(result.directive, Directive::Accept, "{result:?}");
+    assert!(asks(&world).await.iter().all(|status| *status == CallStatus::Finished));
+    assert!(!world.path().join("a.rs").exists());
 }

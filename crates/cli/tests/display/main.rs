@@ -13,6 +13,7 @@ mod shown;
 #[expect(dead_code, reason = "shared with the tests of the prompt, which use the rest of it")]
 #[path = "../terminal/mod.rs"]
 mod terminal;
+mod thinking;
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

@@ -87,7 +87,7 @@ async fn a_denial_says_in_one_sentence_what_to_do() {
         (Denied::WrongKey, &["double", "DOUBLE_API_KEY"]),
         (Denied::Forbidden, &["DOUBLE_API_KEY"]),
         (Denied::NoModel("double-large".into()), &["double-large", "regent model list"]),
-        (Denied::TooLong { tokens: 300_000, limit: 200_000 }, &["too long"]),
+        (Denied::TooLong { tokens: 300_000, limit: 200_000 }, &["regent model list"]),
         (Denied::Payment, &["double"]),
         (Denied::Quota, &["double"]),
         (Denied::RateLimited(Some(RetryAfter::Seconds(3_600))), &["double"]),
