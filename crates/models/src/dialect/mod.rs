@@ -128,6 +128,19 @@ impl Reader {
         self.draft.over && !matches!(self.dialect, Dialect::Gemini)
     }
 
+    /// Its bytes ended as they should. Some servers leave out the marker that says so, or its end: whoever said why it
+    /// stopped has said everything. Where no bytes are missing, that is enough.
+    pub fn end(&mut self) {
+        let says_why = matches!(self.dialect, Dialect::Chat | Dialect::Anthropic);
+        self.draft.over |= says_why && self.draft.end.is_some();
+    }
+
+    /// Whether it said why it stopped, in a dialect where nothing else says that it is over but the end of the bytes.
+    #[must_use]
+    pub const fn may_be_over(&self) -> bool {
+        self.draft.over && matches!(self.dialect, Dialect::Gemini)
+    }
+
     /// How many bytes of a reply came so far, thoughts and arguments included.
     #[must_use]
     pub const fn size(&self) -> usize {
