@@ -277,7 +277,7 @@ fn a_folder_of_keys_that_cannot_be_read_is_said_wherever_a_key_is_missed() {
     let unread = |variables| Environment { unread: Some(why.into()), ..environment(variables) };
     let choose = |settings, variables| now(choose(&wishes(settings), &unread(variables), &Pages::default()));
     let keys = ("keys".to_owned(), why.to_owned());
-    assert_eq!(choose(&[], &[]).unwrap().passed_over, [keys.clone()]);
+    assert_eq!(choose(&[], &[]).unwrap().passed_over, std::slice::from_ref(&keys));
     let by_variable = choose(&[], &[("OPENAI_API_KEY", "k")]).unwrap();
     assert_eq!((by_variable.brain.len(), by_variable.passed_over), (1, vec![keys]));
     for (settings, expected) in [
