@@ -311,7 +311,8 @@ impl Tx for OpenTx<'_> {
         }
         let (sql, cells) = (std::mem::take(&mut self.sql), std::mem::take(&mut self.cells));
         let tables = std::mem::take(&mut self.tables);
-        let written = bind_all(&sql, &cells).execute(&mut *self.connection).await;
+        let written = bind_all(&sql, &cells).persistent(sql.len() <= KEPT);
+        let written = written.execute(&mut *self.connection).await;
         written.map(drop).map_err(|error| match duplicated(&error, &tables) {
             Some(table) => StoreError::Duplicate(table),
             None => failure(&error),
@@ -345,6 +346,10 @@ impl Tx for OpenTx<'_> {
         execute(self.connection, "ROLLBACK TO mark").await
     }
 }
+
+/// The longest text whose compiled form is kept: what a large transaction writes has a shape that hardly comes again, and
+/// would push out those that do.
+const KEPT: usize = 4096;
 
 type Bound<'q> = Statement<'q, Sqlite, SqliteArguments>;
 

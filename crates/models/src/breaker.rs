@@ -1,4 +1,5 @@
-//! A breaker per endpoint: a server that failed five times in a row is left alone for half a minute, then one trial decides.
+//! A breaker per endpoint: a server that failed five asks in a row, each with all its tries, is left alone for half a minute,
+//! then one trial decides.
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use domain::Time;
 
 use crate::Trouble;
 
-/// Failures in a row that open it.
+/// Asks in a row that failed and open it.
 pub const FAILURES_TO_OPEN: u8 = 5;
 /// How long it stays open before one trial is let through, and how long a trial may keep the others waiting: one that was
 /// called off never reports.

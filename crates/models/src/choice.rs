@@ -77,6 +77,8 @@ pub struct Environment {
     pub variables: Vec<(String, String)>,
     /// The files in the house's folder of keys: what is in them, or why that cannot be used.
     pub files: BTreeMap<String, Result<Key, String>>,
+    /// Why that folder, which is there, cannot be read.
+    pub unread: Option<String>,
     pub prices: Prices,
 }
 
@@ -266,10 +268,11 @@ fn by_key(
     wishes: &Wishes,
     environment: &Environment,
 ) -> Result<Result<Chosen, Vec<(String, String)>>, Mistake> {
-    let mut passed_over = Vec::new();
+    let unread = environment.unread.iter().map(|why| ("keys".to_owned(), why.clone()));
+    let mut passed_over: Vec<(String, String)> = unread.collect();
     for Known { name, brain, hands, .. } in KNOWN.iter().filter(|known| !known.is_local()) {
         let provider = Provider::of(wishes, environment, name)?;
-        let Some(said) = provider.key_is_meant(environment) else { continue };
+        let Some(said) = provider.key_is_meant(wishes, environment) else { continue };
         let both = [brain, hands].map(|model| provider.endpoint(wishes, environment, model));
         match both {
             [Ok(brain), Ok(hands)] => {

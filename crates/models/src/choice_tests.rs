@@ -250,3 +250,41 @@ fn lists_of_models() {
         assert!(pairs(wrong).is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn a_key_that_is_none_is_passed_over_with_a_word() {
+    let table: &[(Pairs, Pairs, &str, &str)] = &[
+        (&[], &[("ANTHROPIC_API_KEY", "two words")], "anthropic", "ANTHROPIC_API_KEY: it holds a blank"),
+        (
+            &[("provider.openai.key", "env:MINE")],
+            &[("MINE", "two words"), ("OPENAI_API_KEY", "k")],
+            "openai",
+            "MINE: it holds a blank",
+        ),
+    ];
+    for (settings, variables, name, why) in table {
+        let passed_over = chosen(settings, variables).unwrap().passed_over;
+        let [(who, said)] = passed_over.as_slice() else { panic!("{passed_over:?}") };
+        assert!(who == name && said.starts_with(why) && !said.contains("two words"), "{who}: {said}");
+    }
+    let unset = chosen(&[("provider.openai.key", "env:MINE")], &[("OPENAI_API_KEY", "k")]).unwrap();
+    assert_eq!(unset.passed_over, []);
+}
+
+#[test]
+fn a_folder_of_keys_that_cannot_be_read_is_said_wherever_a_key_is_missed() {
+    let why = "the folder of keys cannot be read: it is a file";
+    let unread = |variables| Environment { unread: Some(why.into()), ..environment(variables) };
+    let choose = |settings, variables| now(choose(&wishes(settings), &unread(variables), &Pages::default()));
+    let keys = ("keys".to_owned(), why.to_owned());
+    assert_eq!(choose(&[], &[]).unwrap().passed_over, std::slice::from_ref(&keys));
+    let by_variable = choose(&[], &[("OPENAI_API_KEY", "k")]).unwrap();
+    assert_eq!((by_variable.brain.len(), by_variable.passed_over), (1, vec![keys]));
+    for (settings, expected) in [
+        (&[("model.brain", "openai/x")][..], "; or set OPENAI_API_KEY"),
+        (&[("model.brain", "openai/x"), ("provider.openai.key", "file:mine")][..], ""),
+    ] {
+        let mistake = choose(settings, &[]).unwrap_err().to_string();
+        assert_eq!(mistake, format!("none of model.brain can be asked: openai/x: {why}{expected}"));
+    }
+}

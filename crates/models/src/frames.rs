@@ -1,7 +1,7 @@
 //! Bytes as they come from a socket, cut anywhere, become whole frames: server-sent events, or lines of JSON.
 //!
-//! Pure: it is fed and drained. What is not ended by its end marker is no frame, so a stream that stops in the middle of
-//! one never gives half of it.
+//! Pure: it is fed and drained. What is not ended by its end marker is no frame unless it is whole by itself, so a stream that
+//! stops in the middle of one never gives half of it.
 
 use crate::Trouble;
 
@@ -85,17 +85,27 @@ impl Frames {
         Ok(())
     }
 
-    /// Lines of JSON may lack the last newline: what stands there then is a frame if it is whole. An event without its
-    /// empty line is none.
+    /// Whether no frame has begun.
+    #[must_use]
+    pub const fn is_between(&self) -> bool {
+        self.line.is_empty() && self.data.is_none() && self.event.is_empty()
+    }
+
+    /// What stands there when the bytes end as they should: some servers leave out the last newline, or the empty line
+    /// after the last event. It is a frame if it is whole.
     pub fn end(mut self) -> Result<Option<Frame>, Trouble> {
-        match self.framing {
-            Framing::Events => Ok(None),
-            Framing::Lines => {
-                let line = std::mem::take(&mut self.line);
-                let whole = serde_json::from_slice::<serde::de::IgnoredAny>(&line).is_ok();
-                if whole { self.end_line(&line) } else { Ok(None) }
-            }
-        }
+        let line = std::mem::take(&mut self.line);
+        let found = match self.framing {
+            Framing::Lines => return if is_whole(&line) { self.end_line(&line) } else { Ok(None) },
+            // Half a letter is no reason to complain about what is dropped anyhow.
+            Framing::Events if std::str::from_utf8(&line).is_err() => None,
+            Framing::Events if line.is_empty() => self.field(""),
+            Framing::Events => match self.end_line(&line)? {
+                Some(frame) => Some(frame),
+                None => self.field(""),
+            },
+        };
+        Ok(found.filter(|frame| is_whole(frame.data.as_bytes())))
     }
 
     fn keep(&mut self, bytes: &[u8]) -> Result<(), Trouble> {
@@ -155,6 +165,11 @@ impl Frames {
     }
 }
 
+/// Nothing can be missing from it: JSON, or the one marker that is none.
+fn is_whole(data: &[u8]) -> bool {
+    data.trim_ascii() == b"[DONE]" || serde_json::from_slice::<serde::de::IgnoredAny>(data).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{FRAME_BYTES, Frame, Frames, Framing};
@@ -178,7 +193,7 @@ mod tests {
 
     #[test]
     fn events_are_read_as_the_standard_says() {
-        let cases: [(&str, &str, Vec<Frame>); 11] = [
+        let cases: [(&str, &str, Vec<Frame>); 15] = [
             ("one", "data: a\n\n", vec![frame("", "a")]),
             ("named", "event: ping\ndata: {}\n\n", vec![frame("ping", "{}")]),
             ("no space", "event:x\ndata:a\n\n", vec![frame("x", "a")]),
@@ -193,6 +208,10 @@ mod tests {
             ("a mark at the beginning", "\u{feff}data: a\n\n", vec![frame("", "a")]),
             ("an event without data is none", "event: x\n\ndata: a\n\n", vec![frame("", "a")]),
             ("without its end it is none", "data: a\n\ndata: b\n", vec![frame("", "a")]),
+            ("whole without its end", "data: a\n\ndata: {}\n", vec![frame("", "a"), frame("", "{}")]),
+            ("and without its newline", "event: x\ndata: {}", vec![frame("x", "{}")]),
+            ("the marker", "data: a\n\ndata: [DONE]", vec![frame("", "a"), frame("", "[DONE]")]),
+            ("half a name", "data: {}\n\nevent: mess", vec![frame("", "{}")]),
             ("letters", "data: grüß dich, 世界 🌍\n\n", vec![frame("", "grüß dich, 世界 🌍")]),
         ];
         for (name, stream, expected) in cases {

@@ -1,5 +1,6 @@
 //! A key to somebody's server. It is shown nowhere, and overwritten when it is no longer needed.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use zeroize::Zeroizing;
@@ -25,6 +26,15 @@ impl Key {
             key if key.bytes().all(|c| c.is_ascii_graphic()) => Ok(Self::new(key.to_owned())),
             _ => Err("it holds a blank or a character that no key has; it is to hold the key alone".into()),
         }
+    }
+
+    /// A text without it. A word that stands where a key is wanted and none is, `ollama` say, is no secret and may well be
+    /// meant.
+    #[must_use]
+    pub(crate) fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        const SHORTEST: usize = 12;
+        let hidden = self.0.len() >= SHORTEST && text.contains(self.expose());
+        if hidden { Cow::Owned(text.replace(self.expose(), "(key)")) } else { Cow::Borrowed(text) }
     }
 
     /// Only for the header that it goes into.
@@ -68,6 +78,14 @@ mod tests {
             let why = Key::read(wrong).unwrap_err();
             assert!(wrong.trim().is_empty() || !why.contains(wrong.trim()), "{why}");
         }
+    }
+
+    #[test]
+    fn a_key_is_hidden_and_a_word_that_is_none_is_not() {
+        let hidden = |key: &str, text: &str| Key::new(key.into()).hide(text).into_owned();
+        assert_eq!(hidden("sk-canary-0123", "a sk-canary-0123, sk-canary-012"), "a (key), sk-canary-012");
+        assert_eq!(hidden("ollama", "run ollama serve"), "run ollama serve");
+        assert_eq!(hidden("", "so"), "so");
     }
 
     #[test]

@@ -9,32 +9,37 @@ use crate::{Chosen, Endpoint};
 /// `told` are those that the owner was told of. `budget` is what may be spent in a day, as the settings say it.
 #[must_use]
 pub fn notice(chosen: &Chosen, told: &[String], budget: &str) -> Vec<(String, String)> {
-    let mut hosts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut hosts: BTreeMap<&str, Vec<&Endpoint>> = BTreeMap::new();
     let outside = chosen.brain.iter().chain(&chosen.hands).filter(|endpoint| endpoint.is_outside());
     for endpoint in outside {
-        let names = hosts.entry(endpoint.host()).or_default();
-        if !names.contains(&endpoint.name()) {
-            names.push(endpoint.name());
+        let here = hosts.entry(endpoint.host()).or_default();
+        if !here.iter().any(|known| known.name() == endpoint.name()) {
+            here.push(endpoint);
         }
     }
     let new = hosts.into_iter().filter(|(host, _)| !told.iter().any(|known| known == host));
-    new.map(|(host, names)| (host.to_owned(), words(host, &names, chosen, budget))).collect()
+    new.map(|(host, here)| (host.to_owned(), words(host, &here, &chosen.why, budget))).collect()
 }
 
-fn words(host: &str, names: &[String], chosen: &Chosen, budget: &str) -> String {
-    let here = |endpoint: &&Endpoint| endpoint.host() == host;
-    let of_host: Vec<&Endpoint> = chosen.brain.iter().chain(&chosen.hands).filter(here).collect();
-    let data = of_host.iter().filter_map(|endpoint| endpoint.data.as_ref()).next();
-    let kept = match data {
-        None => String::new(),
-        Some(classes) => {
-            let names: Vec<&str> = classes.iter().map(|class| class.name()).collect();
-            format!(
-                ", of the data classes {} only",
-                if names.is_empty() { "none".into() } else { names.join(", ") }
-            )
-        }
+/// What may be told to it, in words; nothing where it may be told everything.
+fn limit(endpoint: &Endpoint) -> Option<String> {
+    let classes = endpoint.data.as_ref()?;
+    let names: Vec<&str> = classes.iter().map(|class| class.name()).collect();
+    let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    Some(format!("of the data classes {names} only"))
+}
+
+fn words(host: &str, of_host: &[&Endpoint], why: &str, budget: &str) -> String {
+    let first = of_host.first().and_then(|endpoint| limit(endpoint));
+    // Two providers on one machine may be told different things: then each name says its own.
+    let alike = of_host.iter().all(|endpoint| limit(endpoint) == first);
+    let kept = first.filter(|_| alike).map_or_else(String::new, |limit| format!(", {limit}"));
+    let name = |endpoint: &&Endpoint| match limit(endpoint) {
+        _ if alike => endpoint.name(),
+        Some(limit) => format!("{}: {limit}", endpoint.name()),
+        None => format!("{}: of all data classes", endpoint.name()),
     };
+    let names: Vec<String> = of_host.iter().map(name).collect();
     let paid = of_host.iter().any(|endpoint| endpoint.price != crate::Price::default());
     let money = match budget {
         _ if !paid => String::new(),
@@ -44,8 +49,8 @@ fn words(host: &str, names: &[String], chosen: &Chosen, budget: &str) -> String 
     format!(
         "your request, and names and contents of files that the task reads{kept}, go to {host} ({}); {}{money}\n\
          `regent model set brain reflex` keeps everything on this machine",
-        names.join(", "),
-        chosen.why
+        names.join(if alike { ", " } else { "; " }),
+        why
     )
 }
 
@@ -101,6 +106,30 @@ mod tests {
     fn nothing_is_said_of_what_stays_here() {
         let local = endpoint("http://127.0.0.1:11434", "qwen3:8b");
         assert_eq!(notice(&chosen(local.clone(), local), &[], "5"), []);
+    }
+
+    #[test]
+    fn two_providers_on_one_machine_are_each_told_of_with_their_own_limit() {
+        let one = Endpoint {
+            provider: "careful".into(),
+            data: Some(BTreeSet::from([domain::DataClass::Logistics])),
+            ..endpoint(ANTHROPIC, "a")
+        };
+        let none = Endpoint { provider: "mute".into(), data: Some(BTreeSet::new()), ..one.clone() };
+        let all = endpoint(ANTHROPIC, "b");
+        let said = |brain: &Endpoint, hands: &Endpoint| {
+            notice(&chosen(brain.clone(), hands.clone()), &[], "5").remove(0).1
+        };
+        let careful = "careful/a: of the data classes logistics only";
+        let open = "anthropic/b: of all data classes";
+        assert!(
+            said(&one, &all).contains(&format!("reads, go to api.anthropic.com ({careful}; {open}); no"))
+        );
+        assert!(
+            said(&all, &one).contains(&format!("reads, go to api.anthropic.com ({open}; {careful}); no"))
+        );
+        let mute = "mute/a: of the data classes none only";
+        assert!(said(&one, &none).contains(&format!("({careful}; {mute})")), "{}", said(&one, &none));
     }
 
     #[test]

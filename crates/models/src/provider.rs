@@ -121,11 +121,22 @@ impl Provider {
     }
 
     /// Where its key is, if there is one or is meant to be one.
-    pub(crate) fn key_is_meant(&self, environment: &Environment) -> Option<String> {
-        match &self.key {
-            Ok(found) => found.as_ref().map(|(_, origin)| origin.clone()),
-            Err(_) => environment.files.contains_key(&self.name).then(|| format!("keys/{}", self.name)),
+    pub(crate) fn key_is_meant(&self, wishes: &Wishes, environment: &Environment) -> Option<String> {
+        if let Ok(found) = &self.key {
+            return found.as_ref().map(|(_, origin)| origin.clone());
         }
+        // One is there and cannot be used: whoever put it there is to hear of it.
+        let said = wishes.providers.get(&self.name).and_then(|said| said.get("key")?.split_once(':'));
+        let known = catalog::known(&self.name).map(|known| known.variables).unwrap_or_default();
+        let (file, variables) = match &said {
+            Some(("env", from)) => (None, std::slice::from_ref(from)),
+            Some((_, from)) => (Some(*from), [].as_slice()),
+            None => (Some(self.name.as_str()), known),
+        };
+        let file = file.filter(|file| environment.files.contains_key(*file));
+        let variable = || variables.iter().find(|variable| environment.variable(variable).is_some());
+        file.map(|file| format!("keys/{file}"))
+            .or_else(|| variable().map(|variable| format!("environment {variable}")))
     }
 }
 
@@ -157,8 +168,11 @@ fn key(
             return found.map(Some).map_err(|why| format!("{from}: {why}"));
         }
         Some((_, from)) => {
-            let found =
-                file(from).ok_or_else(|| format!("there is no file `{from}` in the folder `keys`"))?;
+            let missing = || match &environment.unread {
+                Some(why) => why.clone(),
+                None => format!("there is no file `{from}` in the folder `keys`"),
+            };
+            let found = file(from).ok_or_else(missing)?;
             return found.map(Some);
         }
         None => {}
@@ -172,9 +186,12 @@ fn key(
             return found.map(Some).map_err(|why| format!("{from}: {why}"));
         }
     }
-    match variables {
-        [] => Ok(None),
-        [first, ..] => Err(format!("there is no key; set {first}, or put it into the file `keys/{name}`")),
+    match (variables, &environment.unread) {
+        ([], _) => Ok(None),
+        ([first, ..], Some(why)) => Err(format!("{why}; or set {first}")),
+        ([first, ..], None) => {
+            Err(format!("there is no key; set {first}, or put it into the file `keys/{name}`"))
+        }
     }
 }
 

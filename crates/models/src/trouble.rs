@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use domain::ask::{Silence, Unanswered};
 
+use crate::address::authority;
 use crate::{Dialect, Endpoint};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -210,10 +211,12 @@ impl Trouble {
         match self {
             Self::Key { said } => refused_key(endpoint, said),
             Self::Model { .. } if endpoint.dialect == Dialect::Ollama => format!(
-                "`{provider}` knows no model `{model}`: fetch it with `ollama pull {model}`, or choose one from `regent model list`"
+                "`{provider}` knows no model `{model}`: fetch it with `ollama pull {model}`, or choose one that `ollama list` shows with `regent model set <tier> {provider}/<model>`"
             ),
             Self::Model { .. } => {
-                format!("`{provider}` knows no model `{model}`: choose one from `regent model list`")
+                format!(
+                    "`{provider}` knows no model `{model}`: look up its name in the documentation of `{provider}`, and choose it with `regent model set <tier> {provider}/<model>`"
+                )
             }
             Self::Address { status } => format!(
                 "`{provider}` has nothing at `{url}` (status {status}): correct its `url` in the settings"
@@ -223,7 +226,7 @@ impl Trouble {
                 quoted(said)
             ),
             Self::Full { said } => format!(
-                "this is more than `{name}` can hold{}: choose a model with a larger context (`regent model list`), or ask about less at once",
+                "this is more than `{name}` can hold{}: choose a model with a larger context with `regent model set`, or ask about less at once",
                 quoted(said)
             ),
             Self::Credit { said } => format!(
@@ -264,9 +267,7 @@ impl Trouble {
             Self::Open => format!(
                 "`{url}` is not encrypted and leads off this machine: use https, or set provider.{provider}.plain to `yes`"
             ),
-            Self::NoAddress => {
-                format!("`{url}` is no address: correct the `url` of `{provider}` in the settings")
-            }
+            Self::NoAddress => no_address(endpoint),
             Self::Slow { at, after } => slow(*at, *after, &name, host),
             Self::Cut { begun: false } => format!("`{name}` hung up before it answered: try again"),
             Self::Cut { begun: true } => {
@@ -278,12 +279,25 @@ impl Trouble {
             Self::Malformed { what } => format!("the reply of `{name}` makes no sense: {what}"),
             Self::TooLong { bytes } => format!("`{name}` sends more than {bytes} bytes without an end"),
             Self::Truncated { tokens } => format!(
-                "the reply of `{name}` was cut at its limit of {tokens} tokens: be briefer, or raise `tokens_out` in the settings"
+                "the reply of `{name}` was cut at its limit of {tokens} tokens: ask for less at once, or choose a model that says it in fewer words with `regent model set`"
             ),
             Self::Declined { said } => format!("`{name}` declines to answer this{}", quoted(said)),
             Self::Resting => format!("`{name}` failed several times in a row and is left alone for a moment"),
         }
     }
+}
+
+/// Only the machine is named: somebody may have written a name and a password before it.
+fn no_address(endpoint: &Endpoint) -> String {
+    let Endpoint { provider, url, .. } = endpoint;
+    let rest = url.rsplit_once('@').map_or(url.as_str(), |(_, rest)| rest);
+    let named = match authority(rest) {
+        "" => String::new(),
+        host => format!(" (of {host})"),
+    };
+    format!(
+        "the `url` of `{provider}`{named} is no address: correct it in the settings, like `https://host/path`, without a name, a password or a `?` in it"
+    )
 }
 
 fn refused_key(endpoint: &Endpoint, said: &str) -> String {
@@ -407,6 +421,36 @@ mod tests {
                 assert!(!sentence.contains(samples::KEY), "{sentence}");
             }
         }
+    }
+
+    #[test]
+    fn an_address_that_is_none_is_not_repeated_but_for_its_machine() {
+        for (url, named) in [
+            ("http://me:secret@models.example/v1", " (of models.example)"),
+            ("http://me:sec/ret@models.example:8080/v1", " (of models.example:8080)"),
+            ("ftp://models.example", " (of models.example)"),
+            ("", ""),
+        ] {
+            let endpoint = Endpoint { url: url.into(), ..samples::endpoint(Dialect::Chat) };
+            let expected = format!(
+                "the `url` of `chat`{named} is no address: correct it in the settings, like `https://host/path`, without a name, a password or a `?` in it"
+            );
+            assert_eq!(Trouble::NoAddress.sentence(&endpoint), expected);
+        }
+    }
+
+    #[test]
+    fn no_sentence_names_a_setting_or_a_list_that_is_none() {
+        let endpoint = samples::endpoint(Dialect::Chat);
+        let limit = Trouble::Truncated { tokens: 9 }.sentence(&endpoint);
+        let unknown = Trouble::Model { said: said() }.sentence(&endpoint);
+        let full = Trouble::Full { said: said() }.sentence(&endpoint);
+        assert!(!limit.contains("tokens_out"), "{limit}");
+        assert!(unknown.contains("`regent model set <tier> chat/<model>`"), "{unknown}");
+        assert!(
+            !unknown.contains("regent model list") && !full.contains("regent model list"),
+            "{unknown} {full}"
+        );
     }
 
     #[test]

@@ -30,10 +30,12 @@ use crate::{Endpoint, Trouble, retry};
 pub struct Pace {
     /// Until there is a connection.
     pub connect: Duration,
-    /// From there until the first byte of a reply.
+    /// From there until the first byte of a reply, its headers included, and from there once more until the model is heard:
+    /// one that reasons says nothing for minutes, before the headers or after them, as its server likes it.
     pub first_byte: Duration,
     /// The same on this machine, where a model may have to be loaded, and read a prompt without a graphics card.
     pub first_byte_here: Duration,
+    /// Once it was heard.
     pub between_bytes: Duration,
     /// One try, from its beginning to its end.
     pub whole: Duration,
@@ -43,7 +45,7 @@ impl Default for Pace {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(5),
-            first_byte: Duration::from_secs(60),
+            first_byte: Duration::from_secs(180),
             first_byte_here: Duration::from_secs(300),
             between_bytes: Duration::from_secs(60),
             whole: Duration::from_secs(900),
@@ -53,6 +55,8 @@ impl Default for Pace {
 
 /// How long is waited, once a reply is complete, for the server to end the connection's turn: only then can it be used again.
 const AFTERGLOW: Duration = Duration::from_millis(100);
+/// How long is waited for more once Gemini said why it stopped: it has no other marker, and its bytes may not end.
+const ENOUGH: Duration = Duration::from_secs(5);
 /// What is read of an error.
 const ERROR_BYTES: usize = 64 * 1024;
 
@@ -175,7 +179,7 @@ impl Wire {
         if let Some(trouble) = self.not_a_stream(endpoint, &mut incoming, framing, told, now).await {
             return Err(trouble);
         }
-        self.listen(&mut incoming, framing, reader, listen).await
+        self.listen(&mut incoming, framing, reader, listen, first_byte).await
     }
 
     async fn listen(
@@ -184,24 +188,34 @@ impl Wire {
         framing: Framing,
         reader: &mut Reader,
         listen: &Listen,
+        first_byte: Duration,
     ) -> Result<(), Trouble> {
         let mut frames = Frames::new(framing);
         loop {
-            let (over, patience) = (reader.is_over(), self.pace.between_bytes);
-            match timeout(if over { AFTERGLOW.min(patience) } else { patience }, incoming.chunk()).await {
+            let (over, maybe, silent) =
+                (reader.is_over(), reader.may_be_over() && frames.is_between(), reader.size() == 0);
+            let (at, patience) = match self.pace.between_bytes {
+                between if over => (Stage::BetweenBytes, AFTERGLOW.min(between)),
+                between if maybe => (Stage::BetweenBytes, ENOUGH.min(between)),
+                _ if silent => (Stage::FirstByte, first_byte),
+                between => (Stage::BetweenBytes, between),
+            };
+            match timeout(patience, incoming.chunk()).await {
                 Ok(Ok(Some(bytes))) => {
                     frames.feed(&bytes, &mut |frame| reader.read(&frame, &**listen))?;
                 }
                 Ok(Ok(None)) => break,
-                Ok(Err(_)) | Err(_) if over => break,
+                Ok(Err(_)) if over => return Ok(()),
+                Err(_) if over || maybe => return Ok(()),
                 Ok(Err(_)) => return Err(Trouble::Cut { begun: true }),
-                Err(_) => return Err(Trouble::Slow { at: Stage::BetweenBytes, after: patience }),
+                Err(_) => return Err(Trouble::Slow { at, after: patience }),
             }
         }
-        match frames.end()? {
-            Some(frame) => reader.read(&frame, &**listen),
-            None => Ok(()),
+        if let Some(frame) = frames.end()? {
+            reader.read(&frame, &**listen)?;
         }
+        reader.end();
+        Ok(())
     }
 
     /// A status that is no success, or a whole document where a stream was asked for.

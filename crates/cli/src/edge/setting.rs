@@ -2,11 +2,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "the settings file")]
 
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
 use runtime::settings::{Layers, Settings};
 use runtime::{Code, House, Problem};
+use rustix::fs::FlockOperation;
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::{files, text_of, unreadable};
@@ -23,6 +25,9 @@ pub(crate) fn set(house: &House, name: &str, to: &str, unique: &str) -> Result<(
             .remedy("regent paths")
     };
     files::make_folder(&house.config).map_err(trouble)?;
+    // What somebody else writes between reading and writing would be lost. The lock goes with the file.
+    let folder = File::open(&house.config).map_err(trouble)?;
+    rustix::fs::flock(&folder, FlockOperation::LockExclusive).map_err(|errno| trouble(errno.into()))?;
     let before = text_of(&path).map_err(trouble)?.unwrap_or_else(|| Settings::template(""));
     let after = with(&before, name, to).map_err(|why| unreadable(&[format!("{}: {why}", path.display())]))?;
     let file = Some((path.display().to_string(), after.clone()));
@@ -94,6 +99,26 @@ mod tests {
         assert!(with("model = 1", "model.brain", "a/b").is_err());
         let broken = with("key = \"sk-canary", "model.brain", "a/b").expect_err("no TOML");
         assert!(!broken.contains("canary"), "{broken}");
+    }
+
+    #[test]
+    fn two_that_write_at_once_do_not_undo_each_other() {
+        let folder = tempfile::tempdir().expect("folder");
+        let house = House::under(&folder.path().join("house"));
+        std::thread::scope(|scope| {
+            for tier in ["brain", "hands"] {
+                let house = &house;
+                scope.spawn(move || {
+                    for round in 0..50 {
+                        let wanted = format!("a/{tier}-{round}");
+                        set(house, &format!("model.{tier}"), &wanted, &format!("{tier}{round}"))
+                            .expect("set");
+                        let text = std::fs::read_to_string(house.settings_file()).expect("settings");
+                        assert!(text.contains(&format!("\n{tier} = \"{wanted}\"\n")), "{wanted}: {text}");
+                    }
+                });
+            }
+        });
     }
 
     #[test]

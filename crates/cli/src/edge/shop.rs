@@ -28,11 +28,12 @@ pub(crate) fn environment(
     surroundings: &Surroundings,
     wishes: &Wishes,
 ) -> Result<Environment, Problem> {
-    let environment = Environment {
-        variables: surroundings.environment.clone(),
-        files: keys(&house.model_keys()),
-        prices: prices(house)?,
+    let (files, unread) = match keys(&house.model_keys()) {
+        Ok(files) => (files, None),
+        Err(why) => (BTreeMap::new(), Some(why)),
     };
+    let (variables, prices) = (surroundings.environment.clone(), prices(house)?);
+    let environment = Environment { variables, files, unread, prices };
     let has_key = |name: &str| {
         Provider::of(wishes, &environment, name).is_ok_and(|provider| matches!(provider.key, Ok(Some(_))))
     };
@@ -74,9 +75,12 @@ fn prices(house: &House) -> Result<Prices, Problem> {
     }
 }
 
-/// What lies in the folder of keys, each under its name. What others could read or put there is no key any more.
-fn keys(folder: &Path) -> BTreeMap<String, Result<Key, String>> {
-    let names = files::names(folder).unwrap_or_default().into_iter();
+/// What lies in the folder of keys, each under its name. What others could read or put there is no key any more. A folder
+/// that is not there holds none; one that cannot be read may hold some.
+fn keys(folder: &Path) -> Result<BTreeMap<String, Result<Key, String>>, String> {
+    let unread =
+        |error: io::Error| format!("the folder of keys, {}, cannot be read: {error}", folder.display());
+    let names = files::names(folder).map_err(unread)?.into_iter();
     let names = names.filter(|name| !name.starts_with('.') && !folder.join(name).is_dir());
     let open_to_others = match std::fs::metadata(folder) {
         Ok(found) if found.mode() & 0o022 != 0 => {
@@ -92,7 +96,7 @@ fn keys(folder: &Path) -> BTreeMap<String, Result<Key, String>> {
         };
         (name, key.map_err(|why| format!("{}: {why}", path.display())))
     };
-    names.map(read).collect()
+    Ok(names.map(read).collect())
 }
 
 fn key(path: &Path) -> io::Result<Zeroizing<String>> {
@@ -209,7 +213,7 @@ mod tests {
         write(&path.join(".DS_Store"), "x", 0o644);
         std::os::unix::fs::symlink(path.join("good"), path.join("link")).expect("link");
         std::fs::create_dir(path.join("folder")).expect("folder");
-        let found = keys(path);
+        let found = keys(path).expect("a folder");
         let names: Vec<&str> = found.keys().map(String::as_str).collect();
         assert_eq!(names, ["empty", "good", "link", "open", "read-only", "two"]);
         assert_eq!(found["good"].as_ref().expect("a key").expose(), "canary-good");
@@ -224,8 +228,10 @@ mod tests {
         assert_eq!(why("empty"), "…/empty: it is empty");
         assert!(!format!("{found:?}").contains("canary"));
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).expect("mode");
-        assert!(keys(path).values().all(Result::is_err), "others could put one there");
-        assert!(keys(&path.join("nowhere")).is_empty());
+        assert!(keys(path).expect("a folder").values().all(Result::is_err), "others could put one there");
+        assert!(keys(&path.join("nowhere")).expect("nothing").is_empty());
+        let no_folder = keys(&path.join("good")).expect_err("it is a file");
+        assert!(no_folder.contains("/good, cannot be read: "), "{no_folder}");
     }
 
     #[test]

@@ -103,6 +103,7 @@ fn end(reason: &str, said: &str, written: &str) -> End {
         "end_turn" | "stop_sequence" => End::Done,
         "tool_use" => End::Calls,
         "max_tokens" => End::Limit,
+        "model_context_window_exceeded" => End::Full,
         "refusal" if said.is_empty() => End::Filter(written.to_owned()),
         "refusal" => End::Filter(said.to_owned()),
         other => End::Unknown(other.to_owned()),

@@ -120,7 +120,9 @@ fn count(draft: &mut Draft, chunk: &Value) {
             .unwrap_or(0)
             .min(tokens_in);
     }
+    // Some count what the model says to itself in the total alone.
+    let total = number(chunk, &["usage", "total_tokens"]).unwrap_or(0);
     if let Some(tokens_out) = number(chunk, &["usage", "completion_tokens"]) {
-        draft.counts.tokens_out = tokens_out;
+        draft.counts.tokens_out = tokens_out.max(total.saturating_sub(draft.counts.tokens_in));
     }
 }

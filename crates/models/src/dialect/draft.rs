@@ -28,6 +28,8 @@ pub(super) enum End {
     Calls,
     /// It may not write more.
     Limit,
+    /// What went in and what came out are together more than it holds.
+    Full,
     /// Somebody stopped it, with these words or none.
     Filter(String),
     /// By its own name.
@@ -206,6 +208,7 @@ impl Draft {
         }
         match self.end {
             Some(End::Filter(said)) => return Err(Trouble::Declined { said }),
+            Some(End::Full) => return Err(Trouble::Full { said: String::new() }),
             Some(End::Limit) => return Err(Trouble::Truncated { tokens: limit }),
             Some(End::Unknown(why)) => {
                 return Err(Trouble::malformed(format!(

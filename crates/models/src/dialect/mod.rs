@@ -16,6 +16,8 @@ pub(crate) mod samples;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 pub use draft::Counts;
 pub use manner::{Form, Limit, Manner};
 
@@ -91,14 +93,16 @@ impl Reader {
         if self.is_over() {
             return Ok(());
         }
+        let (key, draft) = (self.key.as_ref(), &mut self.draft);
+        let hear = &|piece: Piece<'_>| tell(piece, key, hear);
         if self.dialect == Dialect::Chat && frame.data.trim() == "[DONE]" {
-            self.draft.over = true;
+            draft.over = true;
             return Ok(());
         }
         if frame.event != "error"
             && let Some(text) = quick::text(self.dialect, &frame.data)
         {
-            return self.draft.add_text(&text, hear);
+            return draft.add_text(&text, hear);
         }
         let value: Value = match serde_json::from_str(&frame.data) {
             Ok(value) => value,
@@ -110,14 +114,14 @@ impl Reader {
         let error = value.get("error").is_some_and(|error| !error.is_null());
         let typed = value.get("type").and_then(Value::as_str) == Some("error") || frame.event == "error";
         if error || typed {
-            return Err(Said::value(&value, self.key.as_ref()).trouble(None));
+            return Err(Said::value(&value, key).trouble(None));
         }
         match self.dialect {
-            Dialect::Anthropic => anthropic::read(&mut self.draft, &value, hear),
-            Dialect::Chat => chat::read(&mut self.draft, &value, hear),
-            Dialect::Responses => responses::read(&mut self.draft, &value, self.key.as_ref(), hear),
-            Dialect::Gemini => gemini::read(&mut self.draft, &value, hear),
-            Dialect::Ollama => ollama::read(&mut self.draft, &value, hear),
+            Dialect::Anthropic => anthropic::read(draft, &value, hear),
+            Dialect::Chat => chat::read(draft, &value, hear),
+            Dialect::Responses => responses::read(draft, &value, key, hear),
+            Dialect::Gemini => gemini::read(draft, &value, hear),
+            Dialect::Ollama => ollama::read(draft, &value, hear),
         }
     }
 
@@ -126,6 +130,19 @@ impl Reader {
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.draft.over && !matches!(self.dialect, Dialect::Gemini)
+    }
+
+    /// Its bytes ended as they should. Some servers leave out the marker that says so, or its end: whoever said why it
+    /// stopped has said everything. Where no bytes are missing, that is enough.
+    pub fn end(&mut self) {
+        let says_why = matches!(self.dialect, Dialect::Chat | Dialect::Anthropic);
+        self.draft.over |= says_why && self.draft.end.is_some();
+    }
+
+    /// Whether it said why it stopped, in a dialect where nothing else says that it is over but the end of the bytes.
+    #[must_use]
+    pub const fn may_be_over(&self) -> bool {
+        self.draft.over && matches!(self.dialect, Dialect::Gemini)
     }
 
     /// How many bytes of a reply came so far, thoughts and arguments included.
@@ -144,11 +161,62 @@ impl Reader {
     pub fn finish(self) -> Result<Completion, Trouble> {
         let (wrapped, key) = (self.wrapped, self.key);
         match self.draft.finish(self.limit) {
-            Ok(completion) if wrapped => Ok(Completion { text: fit::unwrap(completion.text), ..completion }),
+            Ok(completion) => {
+                let Completion { text, calls, usage } = completion;
+                let text = if wrapped { fit::unwrap(text) } else { text };
+                let completion = Completion { text, calls, usage };
+                Ok(match key {
+                    Some(key) => hide(completion, &key),
+                    None => completion,
+                })
+            }
             Err(Trouble::Declined { said }) => Err(Trouble::Declined { said: clean(&said, key.as_ref()) }),
             Err(Trouble::Malformed { what }) => Err(Trouble::Malformed { what: clean(&what, key.as_ref()) }),
             other => other,
         }
+    }
+}
+
+/// A piece without the key. One that is cut in two by the server passes here; it does not pass [`hide`].
+fn tell(piece: Piece<'_>, key: Option<&Key>, hear: &dyn Fn(Piece<'_>)) {
+    let Some(key) = key else { return hear(piece) };
+    match piece {
+        Piece::Text(text) => hear(Piece::Text(&key.hide(text))),
+        Piece::Thought(text) => hear(Piece::Thought(&key.hide(text))),
+        Piece::Call(text) => hear(Piece::Call(&key.hide(text))),
+        Piece::Again => hear(piece),
+    }
+}
+
+/// A reply without the key: replies are kept, shown, and sent on to others.
+fn hide(completion: Completion, key: &Key) -> Completion {
+    let Completion { text, mut calls, usage } = completion;
+    for call in &mut calls {
+        call.tool = hidden(std::mem::take(&mut call.tool), key);
+        hide_in(&mut call.args, key);
+    }
+    Completion { text: hidden(text, key), calls, usage }
+}
+
+fn hide_in(value: &mut Value, key: &Key) {
+    match value {
+        Value::String(text) => *text = hidden(std::mem::take(text), key),
+        Value::Array(values) => values.iter_mut().for_each(|value| hide_in(value, key)),
+        Value::Object(fields) => {
+            let names = std::mem::take(fields);
+            fields.extend(names.into_iter().map(|(name, mut value)| {
+                hide_in(&mut value, key);
+                (hidden(name, key), value)
+            }));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn hidden(text: String, key: &Key) -> String {
+    match key.hide(&text) {
+        Cow::Owned(clean) => clean,
+        Cow::Borrowed(_) => text,
     }
 }
 

@@ -136,6 +136,24 @@ fn price(endpoint: &Endpoint, counts: Counts) -> u64 {
     endpoint.price.of(tokens_in.saturating_add(surcharge), cached, tokens_out)
 }
 
+/// What a try that may be on the bill came to. Numbers that come with the end of a reply are missing where it had none, and
+/// those that came at its beginning say nothing of what followed.
+///
+/// What is estimated is never more than the quote: there each byte that goes out is a token.
+fn counted(endpoint: &Endpoint, tried: &Tried) -> Counts {
+    let tokens = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX).div_ceil(BYTES_PER_TOKEN);
+    let mut counts = tried.counts;
+    let whole = tried.outcome.is_ok() && counts != Counts::default();
+    if whole {
+        return counts;
+    }
+    if counts.tokens_in == 0 {
+        counts.tokens_in = tokens(tried.sent);
+    }
+    counts.tokens_out = counts.tokens_out.max(tokens(tried.heard).min(endpoint.tokens_out.into()));
+    counts
+}
+
 /// One prompt on its way along the line.
 struct Asking<'a> {
     inner: &'a Inner,
@@ -182,28 +200,34 @@ impl<'a> Asking<'a> {
         Err(silence(&failed, &passed))
     }
 
-    /// As many tries as the trouble is worth.
+    /// Whether the endpoint may be asked is asked once, and what came of all its tries is told once: tries that wait for
+    /// one another are no proof against a server, and whoever began may end.
     async fn endpoint(&mut self, endpoint: &Endpoint) -> Result<Completion, Trouble> {
         let Inner { wire, around, .. } = self.inner;
+        let now = around.clock.now();
+        let allowed = wire.learn(endpoint, |known| {
+            let (breaker, allowed) = known.breaker.ask(now);
+            known.breaker = breaker;
+            allowed
+        });
+        if !allowed {
+            return Err(Trouble::Resting);
+        }
+        let outcome = self.tries(endpoint).await;
+        let now = around.clock.now();
+        let seen = outcome.as_ref().map(|_| ());
+        wire.learn(endpoint, |known| known.breaker = known.breaker.heard(seen, now));
+        outcome
+    }
+
+    /// As many tries as the trouble is worth.
+    async fn tries(&mut self, endpoint: &Endpoint) -> Result<Completion, Trouble> {
         let mut tried = 0;
         loop {
-            let now = around.clock.now();
-            let allowed = wire.learn(endpoint, |known| {
-                let (breaker, allowed) = known.breaker.ask(now);
-                known.breaker = breaker;
-                allowed
-            });
-            if !allowed {
-                return Err(Trouble::Resting);
-            }
             if std::mem::replace(&mut self.asked, true) {
                 (self.listen)(Piece::Again);
             }
-            let outcome = self.once(endpoint).await;
-            let now = around.clock.now();
-            let seen = outcome.as_ref().map(|_| ());
-            wire.learn(endpoint, |known| known.breaker = known.breaker.heard(seen, now));
-            let trouble = match outcome {
+            let trouble = match self.once(endpoint).await {
                 Ok(completion) => return Ok(completion),
                 Err(trouble) => trouble,
             };
@@ -211,7 +235,7 @@ impl<'a> Asking<'a> {
             if self.billed >= BILLED {
                 return Err(trouble);
             }
-            match retry::next(tried, &trouble, (around.chance)()) {
+            match retry::next(tried, &trouble, (self.inner.around.chance)()) {
                 Next::Wait(wait) => tokio::time::sleep(wait).await,
                 Next::Stop => return Err(trouble),
             }
@@ -238,18 +262,13 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// What a server counted is counted, whatever became of the reply. Where it answered and did not count, it is estimated:
-    /// a spending limit that nothing counts against would be none.
+    /// What a server counted is counted, whatever became of the reply. Where it may put a try on the bill and did not
+    /// count, it is estimated: a spending limit that nothing counts against would be none.
     fn count(&mut self, endpoint: &Endpoint, tried: &Tried) {
-        let counted = tried.counts != Counts::default() || tried.heard > 0;
-        let billed = counted || tried.outcome.as_ref().err().is_none_or(Trouble::may_be_billed);
+        let heard = tried.counts != Counts::default() || tried.heard > 0;
+        let billed = heard || tried.outcome.as_ref().err().is_none_or(Trouble::may_be_billed);
         self.billed += u32::from(billed);
-        let tokens = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX).div_ceil(BYTES_PER_TOKEN);
-        let counts = if tried.counts == Counts::default() && tried.heard > 0 {
-            Counts { tokens_in: tokens(tried.sent), tokens_out: tokens(tried.heard), ..Counts::default() }
-        } else {
-            tried.counts
-        };
+        let counts = if billed { counted(endpoint, tried) } else { Counts::default() };
         let spent = &mut self.spent;
         spent.tokens_in = spent.tokens_in.saturating_add(counts.tokens_in);
         spent.tokens_out = spent.tokens_out.saturating_add(counts.tokens_out);

@@ -1,5 +1,6 @@
 //! A line against servers on loopback that behave, and that do not.
 
+mod ends;
 mod falls_back;
 mod faults;
 mod learns;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::ask::{Unanswered, Usage};
 use llm::{Callable, Calling, Completion, FINISH, Place, Prompt, Role};
-use models::Endpoint;
+use models::{Chosen, Endpoint};
 use runtime::{App, Code, Problem};
 use serde_json::{Value, json};
 
@@ -33,6 +33,8 @@ pub(crate) async fn test(app: &App, screen: &Screen, shop: &Shop, who: Option<&s
         let what = "there is no model to be tested: the reflexes answer alone";
         return Err(Problem::new(Code::NEEDS_MODEL, what).remedy("regent model list").into());
     }
+    let all = asked(&endpoints, who);
+    super::tell(screen, &shop.house, &all, app.settings().get("budget.day.money"));
     let (mut silent, mut partly) = (None, None);
     for endpoint in endpoints {
         let (name, host) = (endpoint.name(), endpoint.host().to_owned());
@@ -63,6 +65,16 @@ pub(crate) async fn test(app: &App, screen: &Screen, shop: &Shop, who: Option<&s
         }
         None => Ok(0),
     }
+}
+
+/// Those who are asked, for the owner to be told of before anything leaves: what is told once is not told again, so it
+/// speaks of everything that may go there.
+fn asked(endpoints: &[Endpoint], who: Option<&str>) -> Chosen {
+    let why = match who {
+        Some(who) => format!("`regent model test {who}` asks it"),
+        None => "`regent model test` asks it".to_owned(),
+    };
+    Chosen { brain: endpoints.to_vec(), hands: Vec::new(), why, passed_over: Vec::new() }
 }
 
 /// Each model once, in the order in which it would be asked.
@@ -200,7 +212,7 @@ fn show(screen: &Screen, name: &str, host: &str, tried: &Result<Tried, Unanswere
 
 #[cfg(test)]
 mod tests {
-    use super::{ask, calling, form};
+    use super::{ask, asked, calling, form};
     use domain::ask::{Unanswered, Usage};
     use llm::{Called, Completing, Completion, Listen, Model, Prompt};
     use serde_json::json;
@@ -248,6 +260,20 @@ mod tests {
         assert_eq!((tokens_in, tokens_out, cached, price), (20, 10, 4, 14));
         let gone = ask(&Plays(Err(Unanswered::unreachable("refused")), said(""))).await;
         assert_eq!(gone.map(drop), Err(Unanswered::unreachable("refused")));
+    }
+
+    #[test]
+    fn the_owner_is_told_of_whoever_is_outside_and_was_not_told_of_yet() {
+        let wishes = models::Wishes::default();
+        let variables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"].map(|name| (name.to_owned(), "k".to_owned()));
+        let environment = models::Environment { variables: variables.into(), ..Default::default() };
+        let list = "anthropic/a, openai/b, ollama/c";
+        let (endpoints, _) = models::endpoints(&wishes, &environment, list).expect("models");
+        let told = ["api.openai.com".to_owned()];
+        let said = models::notice(&asked(&endpoints, Some("hands")), &told, "5");
+        let [(host, words)] = said.as_slice() else { panic!("{said:?}") };
+        assert_eq!(host, "api.anthropic.com");
+        assert!(words.contains("(anthropic/a); `regent model test hands` asks it\n"), "{words}");
     }
 
     #[test]

@@ -123,6 +123,62 @@ fn a_reply_cut_by_its_limit_says_so() {
     }
 }
 
+/// "Handling stop reasons" (Claude Docs).
+#[test]
+fn a_reply_that_filled_the_context_says_that_it_is_full() {
+    let stream = anthropic("{\"ans", &json!({ "stop_reason": "model_context_window_exceeded" }));
+    assert_eq!(reply(Dialect::Anthropic, false, &stream), Err(Trouble::Full { said: String::new() }));
+}
+
+#[test]
+fn thoughts_that_only_the_total_counts_are_counted() {
+    let cases = [
+        (json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 40 }), 30),
+        (json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15 }), 5),
+        (json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 0 }), 5),
+        (json!({ "prompt_tokens": 10, "completion_tokens": 5 }), 5),
+    ];
+    for (usage, expected) in cases {
+        let last = events(&[json!({ "choices": [], "usage": usage })]);
+        let stream =
+            chat(&json!({ "content": "so" }), "stop").replace("data: [DONE]", &format!("{last}data: [DONE]"));
+        let (_, _, counts) = super::read(Dialect::Chat, false, &[stream.as_bytes()]);
+        assert_eq!((counts.tokens_in, counts.tokens_out), (10, expected), "{usage}");
+    }
+}
+
+/// Nobody is to read it in a reply either: replies are kept, shown, and sent on.
+#[test]
+fn a_key_that_a_reply_repeats_is_taken_out() {
+    let key = samples::KEY;
+    let (one, two) = key.split_at(6);
+    let said = |text: &str| json!({ "choices": [{ "delta": { "content": text, "reasoning": text } }] });
+    let end = json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] });
+    let stream = events(&[said(&format!("so {key}, ")), said(one), said(two), end]);
+    let (heard, reply, _) = super::read(Dialect::Chat, false, &[stream.as_bytes()]);
+    assert_eq!(reply.unwrap().text, "so (key), (key)");
+    assert!(heard.iter().all(|piece| !piece.contains(key)), "{heard:?}");
+    assert_eq!(heard.iter().filter(|piece| piece.contains("so (key), ")).count(), 2, "{heard:?}");
+
+    let fragment = |text: &str| json!({ "choices": [{ "delta": { "tool_calls": [{ "index": 0, "id": "c", "function": { "name": "read_file", "arguments": text } }] } }] });
+    let args = json!({ "path": ["x", { "deep": format!("a{key}b") }], key: true }).to_string();
+    let (one, two) = args.split_at(args.find(key).unwrap() + 3);
+    let end = json!({ "choices": [{ "delta": {}, "finish_reason": "tool_calls" }] });
+    let stream = events(&[fragment(one), fragment(two), end]);
+    let calls = reply_calls(&stream);
+    assert_eq!(
+        calls,
+        [Called {
+            tool: "read_file".into(),
+            args: json!({ "path": ["x", { "deep": "a(key)b" }], "(key)": true })
+        }]
+    );
+}
+
+fn reply_calls(stream: &str) -> Vec<Called> {
+    reply(Dialect::Chat, true, stream).unwrap().calls
+}
+
 #[test]
 fn what_ends_without_sense_is_an_error_that_says_so() {
     let cases = [

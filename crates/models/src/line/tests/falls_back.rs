@@ -54,8 +54,8 @@ async fn a_reply_that_was_cut_is_asked_for_once_more() {
     assert_eq!(world.heard().concat(), format!("(thought){{\"answer\":\"vier(again)(thought){SAID}"));
     assert_eq!(
         (reply.text.as_str(), reply.usage.tokens_in, reply.usage.tokens_out),
-        (SAID, 200, 16),
-        "both are counted"
+        (SAID, 200, 15 + 5),
+        "both are counted, and of the one that was cut what was heard"
     );
     assert_eq!(seen.count(), 2);
 
@@ -80,16 +80,43 @@ async fn what_failed_and_was_counted_is_told_too() {
     let world = World::new(patient());
     let line = world.line(vec![at(Anthropic, &url)]);
     let reply = llm::Model::complete(&line, samples::prompt(false), world.listen()).await;
-    let price = 2 * (35 * 3 + 21 + 15);
+    // It had counted one token before it said anything: what was heard is more.
+    let out = ("hm{\"answer\":\"vier".len() as u64).div_ceil(4);
+    let price = 2 * (35 * 3 + 21 + 15 * out);
     let expected = Usage {
         model: "anthropic/m-1".into(),
         tokens_in: 200,
-        tokens_out: 2,
+        tokens_out: 2 * out,
         cached: 140,
         latency_ms: 0,
         price,
     };
     assert_eq!(reply.unwrap_err().usage, expected);
+}
+
+#[tokio::test]
+async fn what_may_be_on_the_bill_and_was_not_counted_is_estimated_below_the_quote() {
+    let huge = format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n", "x".repeat(9999));
+    let cases = [
+        ("no byte", vec![Act::Hang], 1, 0),
+        ("hung up", vec![Act::Close], 2, 0),
+        ("headers only", server::begin(&[], Act::Close), 2, 0),
+        ("more than it may write", server::begin(&[huge.as_bytes()], Act::Close), 2, 1000),
+        ("failed", server::status(500, "", ""), 0, 0),
+    ];
+    for (name, acts, tries, out) in cases {
+        let (url, seen) = play(vec![acts; 4]).await;
+        let world = World::new(pace());
+        let line = world.line(vec![at(Chat, &url)]);
+        let quote = llm::Model::quote(&line, &samples::prompt(false)).unwrap();
+        let reply = llm::Model::complete(&line, samples::prompt(false), world.listen()).await;
+        let usage = reply.unwrap_err().usage;
+        let sent = super::body(&seen.all().remove(0)).to_string().len() as u64;
+        let expected = (tries * sent.div_ceil(4), tries * out);
+        assert_eq!((usage.tokens_in, usage.tokens_out), expected, "{name}");
+        assert_eq!(usage.price, 3 * expected.0 + 15 * expected.1, "{name}");
+        assert!(usage.tokens_in + usage.tokens_out <= quote.tokens && usage.price <= quote.money, "{name}");
+    }
 }
 
 /// Its reason to stop is no end marker: without the end of its bytes nobody knows whether more would have come.
@@ -155,22 +182,41 @@ async fn what_the_owner_can_do_something_about_is_said_first() {
 
 #[tokio::test]
 async fn a_server_that_fails_again_and_again_is_left_alone_and_tried_after_a_while() {
-    let mut script = vec![server::status(500, "", ""); 5];
+    let mut script = vec![server::status(500, "", ""); 20];
     script.push(server::stream(&samples::says(Chat)));
     let (url, seen) = play(script).await;
     let world = World::new(patient());
     let ask = || world.ask(vec![at(Chat, &url)], samples::prompt(false));
-    assert_eq!(ask().await.unwrap_err().why, "`chat` failed with status 500: try again later");
-    assert_eq!(
-        ask().await.unwrap_err().why,
-        "`chat/m-1` failed several times in a row and is left alone for a moment"
-    );
-    assert_eq!(
-        ask().await.unwrap_err().why,
-        "`chat/m-1` failed several times in a row and is left alone for a moment"
-    );
-    assert_eq!(seen.count(), 5);
+    for _ in 0..5 {
+        assert_eq!(ask().await.unwrap_err().why, "`chat` failed with status 500: try again later");
+    }
+    for _ in 0..2 {
+        assert_eq!(
+            ask().await.unwrap_err().why,
+            "`chat/m-1` failed several times in a row and is left alone for a moment"
+        );
+    }
+    assert_eq!(seen.count(), 20);
     world.clock.turn(30);
     assert_eq!(ask().await.unwrap().text, SAID);
-    assert_eq!((seen.count(), seen.connections.load(Ordering::SeqCst)), (6, 1));
+    assert_eq!((seen.count(), seen.connections.load(Ordering::SeqCst)), (21, 1));
+}
+
+/// Many at once that are each turned away once are one busy moment, not a server that fails.
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "asks that are out at the same time")]
+async fn several_at_once_that_are_each_turned_away_once_all_get_their_answer() {
+    let busy = server::status(529, "retry-after-ms: 50\r\n", "");
+    let good = server::stream(&samples::says(Chat));
+    let script = [vec![busy; 8], vec![good; 8]].concat();
+    let (url, seen) = play(script).await;
+    let world = World::new(patient());
+    let line = world.line(vec![at(Chat, &url)]);
+    let asks: Vec<_> = (0..8)
+        .map(|_| tokio::spawn(llm::Model::complete(&line, samples::prompt(false), world.listen())))
+        .collect();
+    for ask in asks {
+        assert_eq!(ask.await.unwrap().unwrap().text, SAID);
+    }
+    assert_eq!(seen.count(), 16);
 }

@@ -35,11 +35,14 @@ async fn a_wrong_key_an_unknown_model_and_a_full_context_each_say_what_to_do() {
             "`{provider}` refuses the key: put a valid one into SAMPLE_API_KEY, or choose another with `regent model set`"
         )
     };
-    let model =
-        |provider: &str| format!("`{provider}` knows no model `m-1`: choose one from `regent model list`");
+    let model = |provider: &str| {
+        format!(
+            "`{provider}` knows no model `m-1`: look up its name in the documentation of `{provider}`, and choose it with `regent model set <tier> {provider}/<model>`"
+        )
+    };
     let full = |name: &str, said: &str| {
         format!(
-            "this is more than `{name}/m-1` can hold (\"{said}\"): choose a model with a larger context (`regent model list`), or ask about less at once"
+            "this is more than `{name}/m-1` can hold (\"{said}\"): choose a model with a larger context with `regent model set`, or ask about less at once"
         )
     };
     let long = "prompt is too long: 9 tokens > 8 maximum";
@@ -60,7 +63,7 @@ async fn a_wrong_key_an_unknown_model_and_a_full_context_each_say_what_to_do() {
             Dialect::Ollama,
             404,
             ollama("model 'm-1' not found"),
-            "`ollama` knows no model `m-1`: fetch it with `ollama pull m-1`, or choose one from `regent model list`".into(),
+            "`ollama` knows no model `m-1`: fetch it with `ollama pull m-1`, or choose one that `ollama list` shows with `regent model set <tier> ollama/<model>`".into(),
         ),
         (
             Dialect::Ollama,
@@ -137,16 +140,20 @@ async fn an_address_is_encrypted_or_on_this_machine() {
             "`{url}` is not encrypted and leads off this machine: use https, or set provider.chat.plain to `yes`"
         )
     };
-    let none = |url: &str| format!("`{url}` is no address: correct the `url` of `chat` in the settings");
+    let none = |named: &str| {
+        format!(
+            "the `url` of `chat`{named} is no address: correct it in the settings, like `https://host/path`, without a name, a password or a `?` in it"
+        )
+    };
     let cases = [
         ("http://models.example/v1", open("http://models.example/v1")),
         ("http://10.0.0.7:8080", open("http://10.0.0.7:8080")),
-        ("ftp://127.0.0.1", none("ftp://127.0.0.1")),
-        ("localhost:8080", none("localhost:8080")),
+        ("ftp://127.0.0.1", none(" (of 127.0.0.1)")),
+        ("localhost:8080", none(" (of localhost:8080)")),
         ("", none("")),
-        ("http://me:secret@127.0.0.1", none("http://me:secret@127.0.0.1")),
-        ("http://evil.example\\@localhost", none("http://evil.example\\@localhost")),
-        ("https://models.example/v1?x=1", none("https://models.example/v1?x=1")),
+        ("http://me:secret@127.0.0.1", none(" (of 127.0.0.1)")),
+        ("http://evil.example\\@localhost", none(" (of localhost)")),
+        ("https://models.example/v1?x=1", none(" (of models.example)")),
     ];
     for (url, expected) in cases {
         assert_eq!(why(at(Dialect::Chat, url), patient()).await, (Silence::Unreachable, expected), "{url}");

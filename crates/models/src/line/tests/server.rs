@@ -12,6 +12,7 @@ pub(super) enum Act {
     Send(Vec<u8>),
     /// Says no more and keeps the connection, until the other side closes it.
     Hang,
+    Pause(std::time::Duration),
     Close,
 }
 
@@ -47,6 +48,11 @@ pub(super) fn begin(pieces: &[&[u8]], end: Act) -> Vec<Act> {
     acts.extend(pieces.iter().map(|piece| Act::Send(chunk(piece))));
     acts.push(end);
     acts
+}
+
+/// The end of one that was begun.
+pub(super) fn rest(body: &str) -> Vec<Act> {
+    vec![Act::Send([chunk(body.as_bytes()).as_slice(), b"0\r\n\r\n"].concat())]
 }
 
 pub(super) fn status(status: u16, headers: &str, body: &str) -> Vec<Act> {
@@ -96,6 +102,7 @@ async fn serve(mut stream: TcpStream, seen: &Seen, next: impl Fn() -> Vec<Act>) 
                     seen.closed.notify_one();
                     return Ok(());
                 }
+                Act::Pause(time) => tokio::time::sleep(time).await,
                 Act::Close => return Ok(()),
             }
         }
