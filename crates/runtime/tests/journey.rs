@@ -143,7 +143,7 @@ async fn what_the_reflexes_do_not_understand_is_said_and_kept() {
         let report = world.run("paint the house green").await.expect("a report");
         let problem = report.problem().expect("a problem");
         assert_eq!((problem.code, problem.code.exit()), (Code::NEEDS_MODEL, 4));
-        assert_eq!(problem.what, "I need a model for that; this version has none yet");
+        assert_eq!(problem.what, "I need a model for that, and there is none");
         assert_eq!(report.status, Status::Stopped);
         assert_eq!(world.app.tasks(9).await.expect("tasks").len(), 1);
     }

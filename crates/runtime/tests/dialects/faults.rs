@@ -14,6 +14,7 @@ fn harmless() -> Vec<Vec<Fault>> {
         vec![Fault::Crlf],
         vec![Fault::Bom],
         vec![Fault::KeepAlive],
+        vec![Fault::NoEnd],
         vec![Fault::UnknownEvents],
         vec![Fault::CallsWithoutIndex],
         vec![Fault::CallsWithoutIds],
@@ -86,8 +87,8 @@ async fn a_denial_says_in_one_sentence_what_to_do() {
     let table: Vec<(Denied, &[&str])> = vec![
         (Denied::WrongKey, &["double", "DOUBLE_API_KEY"]),
         (Denied::Forbidden, &["DOUBLE_API_KEY"]),
-        (Denied::NoModel("double-large".into()), &["double-large", "regent model list"]),
-        (Denied::TooLong { tokens: 300_000, limit: 200_000 }, &["regent model list"]),
+        (Denied::NoModel("double-large".into()), &["double-large", "regent model set"]),
+        (Denied::TooLong { tokens: 300_000, limit: 200_000 }, &["larger context", "regent model set"]),
         (Denied::Payment, &["double"]),
         (Denied::Quota, &["double"]),
         (Denied::RateLimited(Some(RetryAfter::Seconds(3_600))), &["double"]),

@@ -68,7 +68,10 @@ fn a_perceiver_or_planner_that_cannot_be_reached_ends_the_task_without_an_answer
         let mut world = asked(subject);
         world.does_not_answer(subject, Unanswered::unreachable("away"));
         assert_eq!(world.ending(), (Directive::Abandon, Some(Cause::NoAnswer), Some(said)));
-        assert_eq!(world.result().next, ["look whether the model can be reached (`regent model test`), and ask again"]);
+        assert_eq!(
+            world.result().next,
+            ["look whether the model can be reached (`regent model test`), and ask again"]
+        );
     }
 }
 
