@@ -1,6 +1,10 @@
 //! Asking a model is a call: it is decided about, what it may cost is reserved before it starts, and settled after.
 
-#![expect(clippy::unwrap_used, reason = "a test fails loudly")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test fails loudly, and stands for two processes"
+)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -67,7 +67,6 @@ async fn what_cannot_be_put_right_is_said() {
             });
             let double = Double::start(script);
             let world = world(dialect, &double).await;
-            let began = std::time::Instant::now();
             let report = world.run(REQUEST).await.unwrap();
             let result = report.result.unwrap();
             let why = result.reason.clone().unwrap_or_default();
@@ -76,7 +75,6 @@ async fn what_cannot_be_put_right_is_said() {
             assert!(words.iter().any(|word| why.contains(word)), "{shown}");
             assert!(why.len() > 40, "{shown}");
             assert!(!why.contains(double::KEY), "{shown}");
-            assert!(began.elapsed().as_secs() < 30, "{shown}");
         }
     }
 }
@@ -88,7 +86,7 @@ async fn a_denial_says_in_one_sentence_what_to_do() {
         (Denied::WrongKey, &["double", "DOUBLE_API_KEY"]),
         (Denied::Forbidden, &["DOUBLE_API_KEY"]),
         (Denied::NoModel("double-large".into()), &["double-large", "regent model set"]),
-        (Denied::TooLong { tokens: 300_000, limit: 200_000 }, &["larger context", "regent model set"]),
+        (Denied::TooLong { tokens: 300_000, limit: 200_000 }, &["larger context", "ask about less"]),
         (Denied::Payment, &["double"]),
         (Denied::Quota, &["double"]),
         (Denied::RateLimited(Some(RetryAfter::Seconds(3_600))), &["double"]),
@@ -147,14 +145,12 @@ async fn a_dead_endpoint_is_left_for_the_next_one() {
     for dialect in Dialect::ALL {
         let double = Double::start(script(answers(Manner::Calls), |_| Vec::new()));
         let mut world = world(dialect, &double).await;
-        let began = std::time::Instant::now();
         world.think_with(line(vec![endpoint(dialect, &dead), endpoint(dialect, &double.url)]));
         world.run(REQUEST).await.unwrap();
         assert_eq!(world.seen(), ["one file"], "{dialect:?}");
         world.think_with(line(vec![endpoint(dialect, &dead)]));
         let why = world.run(REQUEST).await.unwrap().result.unwrap().reason.unwrap();
         assert!(why.contains("refused the connection"), "{dialect:?}: {why}");
-        assert!(began.elapsed().as_secs() < 60, "{dialect:?}");
     }
 }
 
