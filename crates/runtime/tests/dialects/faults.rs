@@ -14,7 +14,6 @@ fn harmless() -> Vec<Vec<Fault>> {
         vec![Fault::Crlf],
         vec![Fault::Bom],
         vec![Fault::KeepAlive],
-        vec![Fault::NoEnd],
         vec![Fault::UnknownEvents],
         vec![Fault::CallsWithoutIndex],
         vec![Fault::CallsWithoutIds],
@@ -32,7 +31,12 @@ async fn what_is_only_said_oddly_changes_nothing() {
         let plain = world(dialect, &double).await;
         let report = plain.run(REQUEST).await.unwrap();
         let expected = journal(&plain, &report.short).await;
-        for faults in harmless() {
+        let mut table = harmless();
+        // Where the last word is not the reason to stop as well, it may be missing.
+        if matches!(dialect, Dialect::Anthropic | Dialect::Chat) {
+            table.push(vec![Fault::NoEnd]);
+        }
+        for faults in table {
             let double = Double::start(script(answers(Manner::Calls), |_| faults.clone()));
             let world = world(dialect, &double).await;
             let report = world.run(REQUEST).await.unwrap();
