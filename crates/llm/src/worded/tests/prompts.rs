@@ -93,3 +93,38 @@ fn a_schema_allows_the_examples_fields() {
         }
     }
 }
+
+#[test]
+fn who_can_call_is_told_of_the_tools_once_and_in_no_words() {
+    let worded = worded(Ok(String::new()));
+    for (name, ask) in samples::all() {
+        let prompt = worded.prompt(&ask);
+        let Some(calling) = prompt.calling else {
+            assert_ne!(prompt.place.role, Role::Executor, "{name}");
+            continue;
+        };
+        assert_eq!(prompt.place.role, Role::Executor, "{name}");
+        let names: Vec<&str> = calling.tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(names, ["find_files", "read_file", crate::FINISH], "{name}");
+        assert!(calling.system.starts_with("# You are the executor\n"), "{name}");
+        assert!(!calling.system.contains("## Tools") && !calling.system.contains("JSON object"), "{name}");
+        let form = "\n## Reply\n\nCall exactly one tool and write nothing else.";
+        assert!(calling.system.contains(form), "{}", calling.system);
+    }
+}
+
+#[test]
+fn a_call_is_read_like_a_written_one_and_two_at_once_are_sent_back() {
+    let (_, ask) = samples::all().remove(4);
+    let called = |tool: &str, args: Value| crate::Called { tool: tool.into(), args };
+    let read = |calls: Vec<crate::Called>| super::super::read(&Form::of(&ask), "", calls);
+    let one = called("find_files", json!({ "under": "docs" }));
+    assert_eq!(
+        read(vec![one.clone()]),
+        Form::of(&ask).read(r#"{"tool":"find_files","args":{"under":"docs"}}"#)
+    );
+    let done = json!({ "output": "none", "status": "failed" });
+    assert_eq!(read(vec![called(crate::FINISH, done.clone())]), Form::of(&ask).read(&done.to_string()));
+    let two = read(vec![one.clone(), one]).unwrap_err();
+    assert!(two.why.starts_with("it calls 2 tools at once"), "{two}");
+}
