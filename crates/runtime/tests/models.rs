@@ -372,3 +372,14 @@ async fn what_is_thought_while_the_owner_answers_is_not_lost() {
     assert!(asks(&world).await.iter().all(|status| *status == CallStatus::Finished));
     assert!(!world.path().join("a.rs").exists());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ask_that_is_given_up_counts_as_all_that_it_held() {
+    let slow = Quoted { takes: Duration::from_secs(60), ..Quoted::new(1) };
+    let (mut world, _) = thinking("", slow).await;
+    world.impatient(Duration::from_millis(50));
+    let result = result(world.run(REQUEST).await);
+    assert_eq!(result.cause, Some(Cause::NoAnswer), "{result:?}");
+    assert!(result.reason.unwrap().contains("nothing came within 0.05 s"));
+    assert_eq!(used(&world, "day:", "money").await, MOST, "nobody knows what it has cost");
+}

@@ -10,6 +10,7 @@ mod outside;
 mod people;
 mod recover;
 mod rehearse;
+mod rule;
 mod validation;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -18,8 +19,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use broker::budget::{Reservation, Standing};
-use broker::grant::Granted;
-use broker::{Answer, Asked, Asking, Broker, Context, Decision, Finished, Late, Prepared, Ruled};
+use broker::{Broker, Context, Finished, Late};
 use domain::ask::{Action, Ask, Reply, Subject, Unanswered, Usage};
 use domain::call::Call;
 use domain::event::Direction;
@@ -28,7 +28,7 @@ use domain::recall::Recalled;
 use domain::source::Text;
 use domain::task::{FinalResult, Status};
 use domain::{Stop, Time, Trust};
-use engine::task::{DELIVER, Effect, Input, Opening, Ruling, Step, Task};
+use engine::task::{DELIVER, Effect, Input, Opening, Step, Task};
 use ledger::records::{Blob, Event, Halt, Lease, Salt};
 use ledger::table::Record as _;
 use ledger::value::Seq;
@@ -38,17 +38,17 @@ use policy::vpol::Vpol;
 use serde_json::json;
 
 use super::approve::{APPROVALS, GRANTS};
-use super::authority::{Authority, Brought, Rights};
+use super::authority::{Authority, Rights};
 use super::{ASK_MODEL, Desk, Driving, Trail, journal};
 use crate::app::Patience;
 use crate::problem::{Code, Problem};
 
 use flight::{Flight, Landed};
-use outside::Put;
-use people::granted;
 pub(crate) use people::question;
 use recover::Again;
 pub use rehearse::{Foreseen, Planned, Rehearsal};
+use rule::Put;
+pub(crate) use rule::ruling;
 
 /// Told of every step once it is durable, never before.
 pub type Watch = Arc<dyn Fn(TaskId, &Step) + Send + Sync>;
@@ -430,97 +430,6 @@ impl<'a> Driver<'a> {
         self.journal(step)
     }
 
-    /// Asks every layer about a call. What it held of its budgets when it was asked for the last time comes along.
-    async fn ruled(
-        &mut self,
-        call: &Call,
-        now: Time,
-    ) -> Result<(Ruled, Standing, Option<Reservation>), Problem> {
-        let Setting { basis: Basis { authority, rights, .. }, desk, salt, .. } = &self.setting;
-        let accounts = authority.accounts(self.task.opening(), now);
-        let mut standing = match self.standing.take() {
-            Some(standing) => standing,
-            None => {
-                let found = authority.standing(&desk.ledger, &accounts, self.policies()).await?;
-                found.after(&self.batch)
-            }
-        };
-        let before = self.carried.remove(&call.id);
-        if let Some(before) = &before {
-            standing.lift(before);
-        }
-        // What cannot be looked at is decided as it is; its tool then does nothing, and says why.
-        let looked = self.broker.look(&call.tool, &call.args).await.unwrap_or_default();
-        let leave = self.leave(call).await?;
-        let validation = self.validation(call, now).await?;
-        let opening = self.task.opening();
-        let ask = |call: Call, grants: &[Granted]| {
-            let (accounts, standing) = (&accounts, &standing);
-            let (looked, leave) = (looked.as_ref(), leave.as_ref());
-            // What the plan must not use is not held against handing the answer over.
-            let must_not = call.subtask.map(|_| self.task.must_not()).filter(|must_not| !must_not.is_empty());
-            let brought = Brought { rights, accounts, standing, validation, looked, leave, grants, must_not };
-            let ruled = authority.ask(&self.broker, call, opening, salt, brought);
-            ruled.map_err(Problem::internal)
-        };
-        let mut ruled = ask(call.clone(), &[])?;
-        if ruled.decision().answer != Answer::Execute {
-            // Only who would not go on by itself looks for what a person has granted.
-            let grants = granted(desk, &call.tool, now).await?;
-            if !grants.is_empty() {
-                ruled = ask(call.clone(), &grants)?;
-            }
-        }
-        Ok((ruled, standing, before))
-    }
-
-    /// Asks the broker, and enters what it says; or waits, where others hold what it needs and may give it back.
-    async fn rule(&mut self, call: Call) -> Result<Put, Problem> {
-        let (id, now) = (call.id, self.setting.desk.now());
-        let (ruled, mut standing, before) = self.ruled(&call, now).await?;
-        if ruled.exhausted() && call.subtask.is_some() && self.flight.has_asks_under_way() {
-            if let Some(before) = before {
-                standing.hold(&before);
-                self.carried.insert(id, before);
-            }
-            self.standing = Some(standing);
-            return Ok(Put::Waits);
-        }
-        let Setting { basis: Basis { authority, .. }, desk, salt, .. } = &self.setting;
-        let opening = self.task.opening();
-        let exhausted = ruled.exhausted();
-        let context = Context { agent: &opening.agent, trust: opening.trust, salt };
-        let asking = Asking {
-            id: desk.id(),
-            authority: authority.chain.first().cloned().unwrap_or_default(),
-            open_for: authority.open_for,
-            wanted: self.wanted(&call),
-        };
-        let ruled = match Asked::new(ruled, asking, context, now) {
-            Ok(asked) => {
-                let asked = asked.enter(before.as_ref(), salt, &mut self.batch).map_err(Problem::internal)?;
-                self.standing = Some(standing);
-                self.feed(Input::Ruled { call: id, ruling: Ruling::Review { approval: asked.id } })?;
-                return Ok(Put::Done);
-            }
-            Err(ruled) => *ruled,
-        };
-        let ruling = match Prepared::new(ruled, context, now) {
-            Ok(prepared) => {
-                self.flight.pending.push(prepared.enter(before.as_ref(), &mut standing, &mut self.batch));
-                Ruling::Execute
-            }
-            Err(refused) => {
-                let ruling = ruling(refused.decision(), exhausted);
-                refused.enter(before.as_ref(), &mut self.batch);
-                ruling
-            }
-        };
-        self.standing = Some(standing);
-        self.feed(Input::Ruled { call: id, ruling })?;
-        Ok(Put::Done)
-    }
-
     async fn beat(&mut self) -> Result<(), Problem> {
         let mut batch = self.setting.desk.batch();
         let lease = self.lease(self.setting.desk.now());
@@ -636,18 +545,6 @@ impl<'a> Driver<'a> {
             until: now.plus(desk.pace.lease),
             beats: self.beats,
         }
-    }
-}
-
-/// What the machine is told of a decision.
-pub(crate) fn ruling(decision: &Decision, exhausted: bool) -> Ruling {
-    let (why, instead, violated) = (decision.to_string(), decision.instead(), decision.violated.clone());
-    match decision.answer {
-        Answer::Execute => Ruling::Execute,
-        Answer::Review | Answer::Deny if exhausted && violated.is_empty() => {
-            Ruling::Exhausted { why: [vec![why], instead].concat().join("; ") }
-        }
-        Answer::Review | Answer::Deny => Ruling::Denied { why, instead, violated },
     }
 }
 

@@ -15,16 +15,9 @@ use llm::{Heard, Later, Quote};
 
 use super::super::{ASK_MODEL, asking};
 use super::flight::Quoted;
+use super::rule::Put;
 use super::{Driver, Setting};
 use crate::problem::Problem;
-
-/// What became of something that was to be put before the broker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Put {
-    Done,
-    /// Others hold what it needs.
-    Waits,
-}
 
 impl Driver<'_> {
     /// Puts an ask before the broker. One that may not be put is not answered, and the reply says why; nobody waits for a
@@ -43,7 +36,10 @@ impl Driver<'_> {
         let (ruled, mut standing, before) = self.ruled(&call, now).await?;
         let (opening, exhausted) = (self.task.opening(), ruled.exhausted());
         if exhausted && self.flight.is_under_way() {
-            self.keep_for_later(subject, id, standing, before);
+            if before.is_some() {
+                self.late_asks.insert(subject, id);
+            }
+            self.put_off(id, standing, before);
             return Ok(Put::Waits);
         }
         let context = Context { agent: &opening.agent, trust: opening.trust, salt: &self.setting.salt };
@@ -77,22 +73,6 @@ impl Driver<'_> {
             chosen_by: Chooser::Rule,
             tags: self.task.opening().tags,
         })
-    }
-
-    /// Puts things back as they were before it was asked for.
-    fn keep_for_later(
-        &mut self,
-        subject: Subject,
-        id: CallId,
-        mut standing: Standing,
-        before: Option<Reservation>,
-    ) {
-        if let Some(before) = before {
-            standing.hold(&before);
-            self.carried.insert(id, before);
-            self.late_asks.insert(subject, id);
-        }
-        self.standing = Some(standing);
     }
 
     /// What came of an ask that is over: which it was, and the reply. Nothing where it was broken off because everything is to
