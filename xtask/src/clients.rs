@@ -3,18 +3,18 @@
 
 use anyhow::Context as _;
 
+use crate::build::build;
 use crate::job::Job;
 use crate::python::Environment;
 use crate::suites::Ran;
-use crate::two_commands::target_directory;
 
 pub(crate) const PYTHON: Environment =
     Environment { name: "clients", requirements: "crates/double/clients/requirements.txt", pip: &[] };
 const CHECK: &str = "crates/double/clients/check.py";
 
 pub(crate) fn run(job: &Job) -> anyhow::Result<Ran> {
-    job.run(job.cargo(&["build", "--package", "double"]))?;
-    let double = target_directory(job)?.join("debug/double");
+    let built = build(job)?;
+    let double = built.program("double")?;
     let python = PYTHON.python(job)?;
     // -B: nothing is to be written beside the sources.
     let args = ["-B", CHECK, &double.to_string_lossy()];
@@ -23,7 +23,7 @@ pub(crate) fn run(job: &Job) -> anyhow::Result<Ran> {
     command.env("NO_PROXY", "*").env("no_proxy", "*");
     let output = job.run(command)?;
     let passed = passed(&output.stdout).context("a last line that says how many passed")?;
-    Ok(Ran { tests: Some(passed), note: String::new() })
+    Ok(Ran { tests: Some(passed), ..Ran::default() })
 }
 
 /// `308 passed, 0 failed`.

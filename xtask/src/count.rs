@@ -7,6 +7,24 @@ pub(crate) fn tests(output: &str) -> Option<u64> {
     counts.fold(None, |sum, count| Some(sum.unwrap_or(0) + count))
 }
 
+/// Each test with its seconds, from the output of cargo-nextest.
+pub(crate) fn timed(output: &str) -> Vec<(String, f64)> {
+    without_colour(output).lines().filter_map(timed_line).collect()
+}
+
+/// `        PASS [   1.849s] (  85/1809) cli::integration prompt::a_paste_decides_nothing`
+fn timed_line(line: &str) -> Option<(String, f64)> {
+    let rest = line.trim_start();
+    let rest = rest.strip_prefix("PASS [").or_else(|| rest.strip_prefix("FAIL ["))?;
+    let (seconds, rest) = rest.split_once("s] ")?;
+    let name = rest
+        .trim_start()
+        .strip_prefix('(')
+        .and_then(|rest| rest.split_once(") "))
+        .map_or(rest, |(_, name)| name);
+    Some((name.trim().to_owned(), seconds.trim().parse().ok()?))
+}
+
 /// `     Summary [   0.012s] 12 tests run: 12 passed, 0 skipped`
 fn nextest(line: &str) -> Option<u64> {
     let (_, after) = line.trim_start().strip_prefix("Summary [")?.split_once("] ")?;
@@ -39,7 +57,17 @@ fn without_colour(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::tests;
+    use super::{tests, timed};
+
+    #[test]
+    fn the_time_of_each_test_is_read() {
+        let output = "        PASS [   1.849s] (  85/1809) cli::integration a::b\n     Summary [   2s] 2 tests run\n        \
+                      PASS [   0.010s] broker c::d\n        SLOW [> 30.000s] cli e\n";
+        assert_eq!(
+            timed(output),
+            [("cli::integration a::b".to_owned(), 1.849), ("broker c::d".to_owned(), 0.010)]
+        );
+    }
 
     #[test]
     fn the_runners_closing_lines_are_read() {

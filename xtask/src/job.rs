@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 
 use crate::interrupt;
+use crate::scope::Scope;
 
 const TICK: Duration = Duration::from_millis(50);
 /// How long the output may stay open after the command has ended. Whoever holds it longer is a process left behind.
@@ -16,10 +17,11 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Lines under way from the readers; when it is full they wait, and so does the command.
 const LINES_UNDER_WAY: usize = 1024;
 
-/// What one suite or task may use: the checkout and, for a suite, the time until it is killed.
+/// What one suite or task may use: the checkout, how much of it is asked for and, for a suite, the time until it is killed.
 #[derive(Debug, Clone)]
 pub(crate) struct Job {
     pub(crate) root: PathBuf,
+    pub(crate) scope: Scope,
     limit: Option<Limit>,
 }
 
@@ -52,12 +54,16 @@ enum Shown {
 
 impl Job {
     pub(crate) fn unlimited() -> anyhow::Result<Self> {
-        Ok(Self { root: root()?, limit: None })
+        Ok(Self { root: root()?, scope: Scope::Short, limit: None })
+    }
+
+    pub(crate) fn with(self, scope: Scope) -> Self {
+        Self { scope, ..self }
     }
 
     /// Commands are killed when `length` from now is over, whichever of them runs then.
     pub(crate) fn limited(&self, length: Duration) -> Self {
-        Self { root: self.root.clone(), limit: Some(Limit { started: Instant::now(), length }) }
+        Self { limit: Some(Limit { started: Instant::now(), length }), ..self.clone() }
     }
 
     /// An error once the time is over: for work that is not one command.
@@ -220,7 +226,7 @@ mod tests {
     use super::*;
 
     fn job() -> Job {
-        Job { root: std::env::temp_dir(), limit: None }
+        Job { root: std::env::temp_dir(), scope: Scope::Short, limit: None }
     }
 
     #[test]

@@ -14,15 +14,18 @@
 )]
 
 mod bench;
+mod build;
 mod clients;
 mod count;
 mod counts;
 mod crash;
 mod interrupt;
 mod job;
+mod must_not_compile;
 mod needs;
 mod packages;
 mod python;
+mod scope;
 mod sim;
 mod small_model;
 mod suites;
@@ -55,7 +58,7 @@ fn dispatch(args: &[String]) -> anyhow::Result<ExitCode> {
     interrupt::pass_on()?;
     match task.as_str() {
         "test" => match suites::select(rest) {
-            Ok(selected) => test::run(&selected),
+            Ok((requested, selected)) => test::run(&requested, &selected),
             Err(unknown) => Ok(help(&unknown)),
         },
         "tidy" if rest.is_empty() => tidy::run(&job::Job::unlimited()?),
@@ -103,7 +106,10 @@ fn help_text() -> String {
     format!(
         "usage: cargo xtask <task>\n\n\
          tasks:\n  \
-         test [suite…]      install what the tests need, run all suites or those named, end with a table\n  \
+         test [--full | --changed[=REV]] [suite…]\n  \
+                            install what the tests need, run all suites or those named, end with a table;\n  \
+                            --full: all stores, all seeds, random kill rounds; --changed: what the change\n  \
+                            since REV (HEAD) can affect\n  \
          tidy               the rules of the house: edges between crates, file sizes, links\n  \
          bench [--rounds N] start-up and a whole run, against /bin/true and find in the same run\n  \
          crash [--rounds N] [--seed S] [--store sqlite|postgres|both] [--without GUARD [--expect-caught]] [--log FILE]\n  \

@@ -4,28 +4,40 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
+use crate::build::build;
 use crate::job::Job;
 use crate::suites::Ran;
 
-/// What one run of the suite plays.
-const SEEDS: u64 = 1_000;
-
-const PROGRAM: [&str; 7] = ["run", "--quiet", "--package", "testkit", "--bin", "sim", "--"];
+/// Played in every run, because mutants were caught among them.
+const KNOWN_SEEDS: u64 = 200;
+/// Other ones with every commit.
+const SEEDS: u64 = 200;
+/// With `--full`.
+const FULL_SEEDS: u64 = 2_000;
 
 pub(crate) fn play(args: &[String]) -> anyhow::Result<ExitCode> {
     let job = Job::unlimited()?;
-    let words: Vec<&str> = PROGRAM.into_iter().chain(args.iter().map(String::as_str)).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
     // It has said itself what is wrong.
-    Ok(if job.run(job.cargo(&words)).is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if simulate(&job, &args).is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Other seeds with every commit, and the same ones for the same commit.
+fn simulate(job: &Job, args: &[&str]) -> anyhow::Result<()> {
+    let built = build(job)?;
+    job.run(job.command(&built.program("sim")?.to_string_lossy(), args))?;
+    Ok(())
+}
+
+/// The known seeds, then others with every commit, and the same ones for the same commit.
 pub(crate) fn run(job: &Job) -> anyhow::Result<Ran> {
     let commit = job.read(job.command("git", &["rev-parse", "HEAD"]))?;
-    let (first, seeds) = (seed_of(commit.trim())?.to_string(), SEEDS.to_string());
-    let words: Vec<&str> = PROGRAM.into_iter().chain(["--seed", &first, "--seeds", &seeds]).collect();
-    job.run(job.cargo(&words))?;
-    Ok(Ran { tests: Some(SEEDS), note: format!("from seed {first} on") })
+    let first = seed_of(commit.trim())?;
+    let seeds = if job.scope.is_full() { FULL_SEEDS } else { SEEDS };
+    for (first, seeds) in [(0, KNOWN_SEEDS), (first, seeds)] {
+        simulate(job, &["--seed", &first.to_string(), "--seeds", &seeds.to_string()])?;
+    }
+    let note = format!("{KNOWN_SEEDS} known seeds, {seeds} from seed {first} on");
+    Ok(Ran { tests: Some(KNOWN_SEEDS + seeds), note, ..Ran::default() })
 }
 
 fn seed_of(commit: &str) -> anyhow::Result<u64> {

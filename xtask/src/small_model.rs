@@ -9,10 +9,10 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 
+use crate::build::build;
 use crate::job::{Job, Output};
 use crate::python::Environment;
 use crate::suites::Ran;
-use crate::two_commands::binary;
 
 /// The package of the model wants a program around it that nobody needs here.
 pub(crate) const PYTHON: Environment = Environment {
@@ -28,7 +28,7 @@ const REQUEST: &str = "how many markdown files are here?";
 const ANSWER: &str = "Count the files in this folder whose names end with .md, and tell me the number.";
 
 pub(crate) fn run(job: &Job) -> anyhow::Result<Ran> {
-    job.run(job.cargo(&["build", "--package", "cli"]))?;
+    let built = build(job)?;
     let server = Server::start(job)?;
     let scratch = tempfile::tempdir().context("a house and a folder")?;
     let workspace = scratch.path().join("work");
@@ -38,7 +38,7 @@ pub(crate) fn run(job: &Job) -> anyhow::Result<Ran> {
     }
     let regent = Regent {
         job,
-        program: binary(job, "debug")?.to_string_lossy().into_owned(),
+        program: built.program("regent")?.to_string_lossy().into_owned(),
         server,
         scratch: scratch.path(),
     };
@@ -82,6 +82,7 @@ pub(crate) fn run(job: &Job) -> anyhow::Result<Ran> {
     let called = if able("call") == Some(true) { "calls" } else { "does not call" };
     Ok(Ran {
         tests: Some(checks),
+        timed: Vec::new(),
         note: format!("it {called}; took the request for {class}; {asks} asks, tools {tools:?}: {directive}"),
     })
 }

@@ -1,5 +1,6 @@
 //! The suites: what there is to run, what each needs, how long it may take.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use anyhow::bail;
@@ -7,7 +8,10 @@ use services::{Flavour, PGSERVER, POSTGRES_14, Postgres};
 
 use crate::job::Job;
 use crate::needs::{From, Need, Probe, is_there};
-use crate::{clients, count, counts, crash, packages, sim, small_model, tidy, two_commands};
+use crate::scope::{Requested, Scope};
+use crate::{
+    build, clients, count, counts, crash, must_not_compile, packages, sim, small_model, tidy, two_commands,
+};
 
 #[derive(Debug)]
 pub(crate) struct Suite {
@@ -15,15 +19,34 @@ pub(crate) struct Suite {
     pub(crate) what: &'static str,
     /// On a machine with two cores that starts cold. Over it is a failure; at twice of it the commands are killed.
     pub(crate) budget: Duration,
+    /// The same with `--full`, where that is more.
+    pub(crate) full: Option<Duration>,
+    /// The crates that it is about: with `--changed` it runs if the change reaches one of them. None: always.
+    pub(crate) about: &'static [&'static str],
     pub(crate) needs: &'static [Need],
     pub(crate) run: fn(&Job) -> anyhow::Result<Ran>,
 }
 
 /// What a suite that passed has to tell.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Ran {
     pub(crate) tests: Option<u64>,
     pub(crate) note: String,
+    /// Each test with its seconds, where the runner says them.
+    pub(crate) timed: Vec<(String, f64)>,
+}
+
+impl Suite {
+    pub(crate) fn budget(&self, scope: &Scope) -> Duration {
+        self.full.filter(|_| scope.is_full()).unwrap_or(self.budget)
+    }
+
+    /// Why it need not run for this change.
+    pub(crate) fn is_untouched(&self, scope: &Scope) -> Option<String> {
+        let Scope::Changed(change) = scope else { return None };
+        let touched = self.about.is_empty() || self.about.iter().any(|name| change.code.contains(*name));
+        (!touched).then(|| format!("the change does not reach {}", self.about.join(", ")))
+    }
 }
 
 /// The skips that CI lets pass, and why each is allowed. Everything else that is skipped fails there.
@@ -112,102 +135,110 @@ const SMALL_MODEL: Need = Need {
     ),
 };
 
-/// Run only by name: what CI has no time for.
-pub(crate) const BY_NAME: &[Suite] = &[Suite {
+/// What CI has no time for: run by `--full` and by name.
+pub(crate) const FULL_ONLY: &[Suite] = &[Suite {
     name: "small-model",
     what: "a real model on a server that nobody here wrote, and a whole task with it",
     budget: secs(600),
+    full: None,
+    about: &["models", "cli"],
     needs: &[VENV, SMALL_MODEL],
     run: small_model::run,
 }];
 
 pub(crate) const ALL: &[Suite] = &[
-    Suite { name: "fmt", what: "the formatting", budget: secs(60), needs: &[RUSTFMT], run: fmt },
-    Suite { name: "tidy", what: "the rules of the house", budget: secs(60), needs: &[GIT], run: tidy_up },
-    Suite { name: "clippy", what: "the lints, as errors", budget: secs(900), needs: &[CLIPPY], run: clippy },
+    suite("fmt", "the formatting", 60, &[RUSTFMT], fmt),
+    suite("tidy", "the rules of the house", 60, &[GIT], tidy_up),
+    suite("clippy", "the lints, as errors", 600, &[CLIPPY], clippy),
+    suite("build", "every test and program, once", 600, &[], build::run),
     Suite {
-        name: "unit",
-        what: "all Rust tests",
-        budget: secs(1500),
-        needs: &[GIT, POSTGRESQL, PGVECTOR, OLD_POSTGRESQL, CRYPTOGRAPHY],
-        run: unit,
+        full: Some(secs(2_400)),
+        ..suite(
+            "unit",
+            "all Rust tests",
+            480,
+            &[GIT, POSTGRESQL, PGVECTOR, OLD_POSTGRESQL, CRYPTOGRAPHY],
+            unit,
+        )
+    },
+    suite("doc", "examples, and what must not compile", 120, &[GIT], doc),
+    Suite {
+        about: &["policy"],
+        ..suite(
+            "counts",
+            "instructions of what must be fast, against their budgets",
+            120,
+            &[X86_64, VALGRIND],
+            counts::run,
+        )
     },
     Suite {
-        name: "doc",
-        what: "examples, and what must not compile",
-        budget: secs(240),
-        needs: &[],
-        run: doc,
+        full: Some(secs(600)),
+        about: &["testkit"],
+        ..suite("sim", "simulated histories, other ones with every commit", 120, &[GIT], sim::run)
+    },
+    suite("deny", "licences, bans, sources", 60, &[CARGO_DENY], deny),
+    suite("advisories", "known vulnerabilities", 60, &[CARGO_DENY, ADVISORY_DATABASE], advisories),
+    Suite {
+        about: &["double"],
+        ..suite(
+            "clients",
+            "the vendors' client libraries against our double of their servers",
+            60,
+            &[VENV, CLIENT_LIBRARIES],
+            clients::run,
+        )
     },
     Suite {
-        name: "counts",
-        what: "instructions of what must be fast, against their budgets",
-        budget: secs(180),
-        needs: &[X86_64, VALGRIND],
-        run: counts::run,
+        full: Some(secs(1_200)),
+        about: &["cli"],
+        ..suite("two-commands", "the README's request on the real program", 60, &[GIT], two_commands::run)
     },
     Suite {
-        name: "sim",
-        what: "a thousand simulated histories, other ones with every commit",
-        budget: secs(300),
-        needs: &[GIT],
-        run: sim::run,
-    },
-    Suite {
-        name: "deny",
-        what: "licences, bans, sources",
-        budget: secs(60),
-        needs: &[CARGO_DENY],
-        run: deny,
-    },
-    Suite {
-        name: "advisories",
-        what: "known vulnerabilities",
-        budget: secs(60),
-        needs: &[CARGO_DENY, ADVISORY_DATABASE],
-        run: advisories,
-    },
-    Suite {
-        name: "clients",
-        what: "the vendors' client libraries against our double of their servers",
-        budget: secs(120),
-        needs: &[VENV, CLIENT_LIBRARIES],
-        run: clients::run,
-    },
-    Suite {
-        name: "two-commands",
-        what: "the README's request on the real program",
-        budget: secs(300),
-        needs: &[GIT],
-        run: two_commands::run,
-    },
-    Suite {
-        name: "crash",
-        what: "killed under load, at every point, and gone on with",
-        budget: secs(780),
-        needs: &[GIT, POSTGRESQL, SQLITE],
-        run: crash::suite,
+        full: Some(secs(1_500)),
+        about: &["cli", "xtask"],
+        ..suite(
+            "crash",
+            "killed under load, at every point, and gone on with",
+            240,
+            &[GIT, POSTGRESQL, SQLITE],
+            crash::suite,
+        )
     },
 ];
+
+/// One that is about every crate and takes no longer with `--full`.
+const fn suite(
+    name: &'static str,
+    what: &'static str,
+    seconds: u64,
+    needs: &'static [Need],
+    run: fn(&Job) -> anyhow::Result<Ran>,
+) -> Suite {
+    Suite { name, what, budget: secs(seconds), full: None, about: &[], needs, run }
+}
 
 const fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// The suites of these names in the order given, all of them for none; or which name is unknown.
-pub(crate) fn select(names: &[String]) -> Result<Vec<&'static Suite>, String> {
-    if names.is_empty() {
-        return Ok(ALL.iter().collect());
+/// How much is asked for, and the suites of these names in the order given, all of them for none; or which name is unknown.
+pub(crate) fn select(args: &[String]) -> Result<(Requested, Vec<&'static Suite>), String> {
+    let (mut requested, mut selected) = (Requested::Short, Vec::new());
+    for name in args {
+        let known = ALL.iter().chain(FULL_ONLY).find(|suite| suite.name == name);
+        match (Requested::flag(name), known) {
+            (Some(flag), _) if requested == Requested::Short => requested = flag,
+            (Some(_), _) => return Err(format!("`{name}`: `--full` and `--changed` exclude each other")),
+            (None, Some(suite)) => selected.push(suite),
+            (None, None) => return Err(format!("unknown suite `{name}`")),
+        }
     }
-    names
-        .iter()
-        .map(|name| {
-            ALL.iter()
-                .chain(BY_NAME)
-                .find(|suite| suite.name == name)
-                .ok_or_else(|| format!("unknown suite `{name}`"))
-        })
-        .collect()
+    if selected.is_empty() {
+        selected.extend(ALL);
+        selected.extend(FULL_ONLY.iter().filter(|_| requested == Requested::Full));
+    }
+    Ok((requested, selected))
 }
 
 fn fmt(job: &Job) -> anyhow::Result<Ran> {
@@ -233,59 +264,86 @@ fn clippy(job: &Job) -> anyhow::Result<Ran> {
         "-D",
         "warnings",
     ]))?;
+    // The program as it is installed, without the hooks of the tests.
+    job.run(job.cargo(&["check", "--package", "cli"]))?;
     Ok(Ran::default())
 }
 
 fn unit(job: &Job) -> anyhow::Result<Ran> {
+    let filter = match &job.scope {
+        Scope::Changed(change) if change.tests.is_empty() => {
+            return Ok(Ran { note: "the change reaches no test".to_owned(), ..Ran::default() });
+        }
+        Scope::Changed(change) => Some(change.filter()),
+        Scope::Short | Scope::Full => None,
+    };
+    let memory = if job.scope.is_full() { None } else { memory_folder()? };
     // Stopped when they are dropped; after Ctrl-C, when this process is gone (INVARIANT (no orphans) in `services`).
     let servers = shared_servers()?;
     let tests = |args: &[&str]| {
         let mut command = job.cargo(args);
-        command.envs(servers.iter().map(|(variable, server)| (variable, server.admin_url())));
+        command.envs(servers.iter().flat_map(|(flavour, server)| server.shared_environment(*flavour)));
+        command.envs(memory.iter().map(|folder| ("TMPDIR", folder.path())));
+        if job.scope.is_full() {
+            command.env(services::FULL, "1");
+        } else {
+            // Other ones every time; a quarter of what it draws by itself.
+            command.env("PROPTEST_CASES", "64");
+        }
         job.run(command)
     };
     if !is_there(job, &["cargo", "nextest", "--version"]) {
-        let output = tests(&[
-            "test",
-            "--workspace",
-            "--all-features",
-            "--lib",
-            "--bins",
-            "--tests",
-            "--no-fail-fast",
-        ])?;
-        return some_tests(count::tests(&output.stdout), "cargo-nextest is missing: by plain cargo test");
+        let args = ["test", "--workspace", "--all-features", "--lib", "--bins", "--tests", "--no-fail-fast"];
+        let output = tests(&args)?;
+        let note = "cargo-nextest is missing: by plain cargo test, all of them".to_owned();
+        return some_tests(count::tests(&output.stdout), note, Vec::new());
     }
     let mut args = vec!["nextest", "run", "--workspace", "--all-features"];
     if crate::test::in_ci() {
         args.extend(["--profile", "ci"]);
     }
+    if let Some(filter) = &filter {
+        args.extend(["-E", filter]);
+    }
     let output = tests(&args)?;
-    some_tests(count::tests(&output.stderr), "")
+    some_tests(count::tests(&output.stderr), String::new(), count::timed(&output.stderr))
 }
 
-/// The servers that the tests share, each with the variable in which they find its URL.
-fn shared_servers() -> anyhow::Result<Vec<(&'static str, Postgres)>> {
-    let mut servers = Vec::new();
-    for flavour in [Flavour::Plain, Flavour::Vector] {
-        if let Some(variable) = flavour.variable() {
-            servers.push((variable, services::start_shared(flavour).map_err(anyhow::Error::msg)?));
-        }
+/// A folder in memory for what tests write, if there is room: what a killed process leaves behind is the same there as on a disk, and
+/// syncing costs nothing. With `--full` they write to the disk.
+fn memory_folder() -> anyhow::Result<Option<tempfile::TempDir>> {
+    const PLACE: &str = "/dev/shm";
+    const ROOM: u64 = 4 << 30;
+    let free =
+        nix::sys::statvfs::statvfs(PLACE).map_or(0, |place| place.blocks_available() * place.fragment_size());
+    if free < ROOM {
+        return Ok(None);
     }
-    Ok(servers)
+    let folder = tempfile::Builder::new().prefix("regent-tests-").tempdir_in(PLACE)?;
+    // As /tmp is: a server runs as another user, and removes its folder.
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o1777))?;
+    Ok(Some(folder))
+}
+
+/// The servers that the tests share.
+fn shared_servers() -> anyhow::Result<Vec<(Flavour, Postgres)>> {
+    let start = |flavour| Ok((flavour, services::start_shared(flavour).map_err(anyhow::Error::msg)?));
+    [Flavour::Plain, Flavour::Vector].into_iter().map(start).collect()
 }
 
 /// A runner that found nothing to run has not shown anything.
-fn some_tests(tests: Option<u64>, note: &str) -> anyhow::Result<Ran> {
+fn some_tests(tests: Option<u64>, note: String, timed: Vec<(String, f64)>) -> anyhow::Result<Ran> {
     match tests {
         None | Some(0) => bail!("no test ran"),
-        some => Ok(Ran { tests: some, note: note.to_owned() }),
+        some => Ok(Ran { tests: some, note, timed }),
     }
 }
 
 fn doc(job: &Job) -> anyhow::Result<Ran> {
+    let compiled = must_not_compile::check(job)?;
     let output = job.run(job.cargo(&["test", "--workspace", "--doc", "--all-features", "--no-fail-fast"]))?;
-    Ok(Ran { tests: count::tests(&output.stdout), note: String::new() })
+    let examples = count::tests(&output.stdout).unwrap_or(0);
+    Ok(Ran { tests: Some(compiled + examples), ..Ran::default() })
 }
 
 fn deny(job: &Job) -> anyhow::Result<Ran> {
@@ -301,20 +359,43 @@ fn advisories(job: &Job) -> anyhow::Result<Ran> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scope::Change;
 
     #[test]
     fn the_budgets_together_fit_into_cis_time() {
-        const CI: Duration = secs(90 * 60);
+        // Cold: 25 minutes are our own limit, and budgets leave room for a busy machine.
+        const OURS: Duration = secs(45 * 60);
         let sum: Duration = ALL.iter().map(|suite| suite.budget).sum();
-        assert!(sum < CI.mul_f64(0.85), "{sum:?}: leave room for the start and the downloads");
+        assert!(sum < OURS, "{sum:?}: a new suite makes room for itself");
+        for suite in ALL.iter().chain(FULL_ONLY) {
+            assert!(suite.full.is_none_or(|full| full > suite.budget), "{}", suite.name);
+        }
     }
 
     #[test]
     fn suites_are_selected_by_name_in_the_order_given() {
-        let names = |selected: Vec<&Suite>| selected.iter().map(|suite| suite.name).collect::<Vec<_>>();
-        assert_eq!(select(&["doc".into(), "unit".into()]).map(names), Ok(vec!["doc", "unit"]));
-        assert_eq!(select(&[]).map(names).map(|names| names.len()), Ok(ALL.len()));
-        assert_eq!(select(&["unit".into(), "nope".into()]).map(names), Err("unknown suite `nope`".into()));
+        let select = |args: &[&str]| {
+            let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
+            let (requested, selected) = select(&args)?;
+            Ok::<_, String>((requested, selected.iter().map(|suite| suite.name).collect::<Vec<_>>()))
+        };
+        assert_eq!(select(&["doc", "unit"]), Ok((Requested::Short, vec!["doc", "unit"])));
+        assert_eq!(select(&["--full", "small-model"]), Ok((Requested::Full, vec!["small-model"])));
+        assert_eq!(select(&[]).map(|(_, names)| names.len()), Ok(ALL.len()));
+        assert_eq!(select(&["--full"]).map(|(_, names)| names.len()), Ok(ALL.len() + FULL_ONLY.len()));
+        assert_eq!(select(&["unit", "nope"]), Err("unknown suite `nope`".into()));
+        assert!(select(&["--full", "--changed"]).is_err());
+    }
+
+    #[test]
+    fn a_suite_runs_if_the_change_reaches_what_it_is_about() {
+        let crates = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let change = |code: &[&str]| Scope::Changed(Change { code: crates(code), tests: crates(code) });
+        let named = |name: &str| ALL.iter().find(|suite| suite.name == name).unwrap();
+        assert_eq!(named("sim").is_untouched(&change(&["cli", "testkit"])), None);
+        assert!(named("sim").is_untouched(&change(&["cli"])).is_some_and(|why| why.contains("testkit")));
+        assert_eq!(named("clippy").is_untouched(&change(&[])), None);
+        assert_eq!(named("sim").is_untouched(&Scope::Full), None);
     }
 
     #[test]
@@ -327,8 +408,9 @@ mod tests {
 
     #[test]
     fn a_test_run_without_tests_fails() {
-        assert!(some_tests(None, "").is_err());
-        assert!(some_tests(Some(0), "").is_err());
-        assert_eq!(some_tests(Some(7), "").unwrap(), Ran { tests: Some(7), note: String::new() });
+        assert!(some_tests(None, String::new(), Vec::new()).is_err());
+        assert!(some_tests(Some(0), String::new(), Vec::new()).is_err());
+        let ran = some_tests(Some(7), String::new(), Vec::new()).unwrap();
+        assert_eq!(ran, Ran { tests: Some(7), ..Ran::default() });
     }
 }

@@ -9,60 +9,8 @@
 //! 4. [`Broker::execute`] gives it to the handler, which consumes it, and returns what is to be recorded.
 //!
 //! INVARIANT (one-door): a handler takes an `Authorized<Call>` by value, and only step 3 makes one. It cannot be
-//! cloned, stored or made elsewhere, so skipping authority or the journal does not compile:
-//!
-//! ```compile_fail,E0308
-//! # use broker::{Authorized, Handler}; use domain::call::Call;
-//! async fn sneak(handler: &dyn Handler, call: Call) {
-//!     handler.call(call).await; // a call that nobody authorised
-//! }
-//! ```
-//! ```compile_fail,E0451
-//! # use broker::Authorized; use domain::{Time, call::Call}; use ledger::records::ToolCall;
-//! fn forge(call: Call, row: ToolCall, not_after: Time) -> Authorized<Call> {
-//!     Authorized { call, row, not_after, at_most: None, stop: Default::default() } // its fields are private
-//! }
-//! ```
-//! ```compile_fail,E0308
-//! # use broker::Authorized; use domain::call::Call;
-//! fn twice(authorized: &Authorized<Call>) -> Authorized<Call> {
-//!     authorized.clone() // it cannot be cloned
-//! }
-//! ```
-//! ```compile_fail,E0277
-//! # use broker::Authorized; use domain::call::Call;
-//! fn keep(authorized: &Authorized<Call>) -> String {
-//!     serde_json::to_string(authorized).unwrap() // it cannot be stored
-//! }
-//! ```
-//! ```compile_fail,E0382
-//! # use broker::{Authorized, Handler}; use domain::call::Call;
-//! async fn again(handler: &dyn Handler, authorized: Authorized<Call>) {
-//!     handler.call(authorized).await;
-//!     handler.call(authorized).await; // it was consumed
-//! }
-//! ```
-//! ```compile_fail,E0451
-//! # use ledger::{Receipt, Token}; use domain::id::BatchId;
-//! fn receipt(batch: BatchId, token: Option<Token>) -> Receipt {
-//!     Receipt { batch, token } // only the ledger makes one
-//! }
-//! ```
-//! ```compile_fail,E0451
-//! # use broker::{Decision, Ruled}; use domain::{Digest, call::Call}; use ledger::records::Blob;
-//! fn overrule(call: Call, decision: Decision, input: Digest, record: Digest, bodies: Vec<Blob>) -> Ruled {
-//!     let reservation = Default::default();
-//!     Ruled { call, decision, input, record, bodies, reservation, at_most: None, exhausted: false } // a decision of one's own
-//! }
-//! ```
-//! The same shapes, used as they are meant, compile:
-//! ```
-//! # use broker::{Authorized, Handler, NotCovered, Pending, Returned}; use domain::{Time, call::Call}; use ledger::Receipt;
-//! async fn proper(handler: &dyn Handler, pending: Pending, receipt: &Receipt, until: Time) -> Result<Returned, NotCovered> {
-//!     let authorized: Authorized<Call> = pending.authorize(receipt, until)?;
-//!     Ok(handler.call(authorized).await)
-//! }
-//! ```
+//! cloned, stored or made elsewhere, so skipping authority or the journal does not compile. `tests/ui/` holds each attempt with
+//! the compiler's answer, and the proper way, which compiles; `cargo xtask test doc` compares.
 //!
 //! It does not decide who somebody is (`policy`), does not know what a tool does (`tools`), and writes nothing by
 //! itself: it puts records into the batch it is given.

@@ -80,3 +80,6 @@ pub const APPROVAL: Duration = Duration::from_secs(30 * 60);
 pub const COVERAGE: u32 = 100;
 /// Wrong replies before a one-time code is worth nothing.
 pub const CODE_TRIES: u64 = 5;
+
+#[cfg(test)]
+mod tests;

@@ -139,30 +139,7 @@ impl Batch {
     }
 
     /// Takes away the rows that have one of these values in this column. All erasures of a batch are done before any of
-    /// its rows is put. Only records that are declared erasable can be:
-    ///
-    /// ```
-    /// # use domain::{Time, id::BatchId};
-    /// # use ledger::{Batch, records::Salt};
-    /// let mut batch = Batch::new(BatchId::from_bits(1), Time::from_micros(0));
-    /// batch.erase::<Salt, _>("person", &["p-1".to_owned()]);
-    /// ```
-    ///
-    /// An event and an audit entry are for ever:
-    ///
-    /// ```compile_fail,E0277
-    /// # use domain::{Time, id::{BatchId, EventId}};
-    /// # use ledger::{Batch, records::Event};
-    /// let mut batch = Batch::new(BatchId::from_bits(1), Time::from_micros(0));
-    /// batch.erase::<Event, _>("id", &[EventId::from_bits(1)]);
-    /// ```
-    ///
-    /// ```compile_fail,E0277
-    /// # use domain::{Time, id::BatchId};
-    /// # use ledger::{Batch, records::AuditEntry};
-    /// let mut batch = Batch::new(BatchId::from_bits(1), Time::from_micros(0));
-    /// batch.erase::<AuditEntry, _>("seq", &[1_u64]);
-    /// ```
+    /// its rows is put. Only records that are declared erasable can be: an event and an audit entry are for ever (`tests/ui/`).
     pub fn erase<'a, T: Erasable, C: Cell + 'a>(
         &mut self,
         column: &'static str,

@@ -55,9 +55,34 @@ impl Address {
 
     /// A fresh, empty database; returns its URL. It goes when the server goes.
     pub fn create_database(&self) -> Result<String, String> {
-        let name = format!("test_{}", random::word()?);
         // template0: nobody is ever connected to it, so that many can be created at a time.
-        self.run("postgres", &format!("CREATE DATABASE {name} TEMPLATE template0"))?;
+        self.copy("template0")
+    }
+
+    /// A copy of the database `template`, which the first caller makes: `fill` is given the URL of an empty database, and leaves no
+    /// connection open.
+    pub async fn create_database_from(
+        &self,
+        template: &str,
+        fill: impl AsyncFnOnce(&str) -> Result<(), String>,
+    ) -> Result<String, String> {
+        match self.copy(template) {
+            Err(error) if error.contains("does not exist") => {}
+            other => return other,
+        }
+        let url = self.create_database()?;
+        fill(&url).await?;
+        let name = url.rsplit('/').next().unwrap_or_default();
+        match self.run("postgres", &format!("ALTER DATABASE {name} RENAME TO {template}")) {
+            // Two made one at the same time; one is enough.
+            Err(error) if !error.contains("already exists") => Err(error),
+            Ok(_) | Err(_) => self.copy(template),
+        }
+    }
+
+    fn copy(&self, template: &str) -> Result<String, String> {
+        let name = format!("test_{}", random::word()?);
+        self.run("postgres", &format!("CREATE DATABASE {name} TEMPLATE {template}"))?;
         Ok(self.url(&name))
     }
 

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener};
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -17,8 +17,16 @@ use crate::flavour::{Flavour, Programs};
 use crate::folder::Folder;
 use crate::random;
 
-/// Settings for a server whose crash nobody looks at: nothing is forced to the disk. Not for what measures or crashes.
-pub const FAST: &[(&str, &str)] = &[("fsync", "off"), ("full_page_writes", "off")];
+/// Settings for a server whose crash nobody looks at: nothing is forced to the disk, and it does nothing that nobody asked for.
+/// Not for what measures or crashes.
+pub const FAST: &[(&str, &str)] = &[
+    ("fsync", "off"),
+    ("full_page_writes", "off"),
+    ("autovacuum", "off"),
+    ("jit", "off"),
+    ("checkpoint_timeout", "1h"),
+    ("max_wal_size", "8GB"),
+];
 
 /// The owner of the server and of its databases, a superuser.
 const OWNER: &str = "regent";
@@ -64,6 +72,25 @@ pub struct Postgres {
     folder: Folder,
 }
 
+/// The variable in which `cargo xtask test` says where the folder of its server is.
+const PRISTINE: &str = "_FOLDER";
+
+/// A data folder as `initdb` made it, to be copied: making one takes a second of processor time.
+struct Pristine {
+    data: PathBuf,
+    password: String,
+}
+
+impl Pristine {
+    fn found(flavour: Flavour) -> Result<Option<Self>, String> {
+        let variable = flavour.variable().map(|variable| format!("{variable}{PRISTINE}"));
+        let Some(folder) = variable.and_then(std::env::var_os).map(PathBuf::from) else { return Ok(None) };
+        let password = std::fs::read_to_string(folder.join("password"))
+            .map_err(|error| format!("could not read from `{}`: {error}", folder.display()))?;
+        Ok(Some(Self { data: folder.join("pristine"), password }))
+    }
+}
+
 /// Why a server did not start.
 enum Failed {
     PortTaken,
@@ -82,7 +109,9 @@ impl Postgres {
         let programs = flavour.programs()?;
         let account = Account::find()?;
         let folder = Folder::new(&account)?;
-        let password = random::word()?;
+        let pristine = Pristine::found(flavour)?;
+        let password =
+            pristine.as_ref().map_or_else(random::word, |pristine| Ok(pristine.password.clone()))?;
         let psql = programs.psql.clone();
         let address = |place| Address::new(OWNER, &password, place, &psql);
         let socket_folder = encode(&folder.path().to_string_lossy());
@@ -95,7 +124,10 @@ impl Postgres {
             server: None,
             folder,
         };
-        server.initialise(flavour, &password)?;
+        match pristine {
+            Some(pristine) => server.copy(&pristine.data, &server.folder.data())?,
+            None => server.initialise(flavour, &password)?,
+        }
         server.configure(settings).map_err(|error| format!("could not write its settings: {error}"))?;
         for _ in 0..TRIES {
             server.port = free_port()?;
@@ -115,6 +147,13 @@ impl Postgres {
         self.socket.url(database)
     }
 
+    /// What tests are told of a server that they share: its URL, and its folder with a copy of its data as it was at first.
+    pub fn shared_environment(&self, flavour: Flavour) -> Vec<(String, String)> {
+        let Some(variable) = flavour.variable() else { return Vec::new() };
+        let folder = self.folder.path().display().to_string();
+        vec![(variable.to_owned(), self.admin_url()), (format!("{variable}{PRISTINE}"), folder)]
+    }
+
     /// The port on the loopback, the same over all stops.
     pub fn port(&self) -> u16 {
         self.port
@@ -123,6 +162,11 @@ impl Postgres {
     /// The process id of the server; none while it is stopped.
     pub fn pid(&self) -> Option<i32> {
         self.server.as_ref().and_then(|server| i32::try_from(server.id()).ok())
+    }
+
+    /// How often it had no connection left for somebody, since it was started.
+    pub fn refusals(&self) -> usize {
+        self.read_log().matches("too many clients").count()
     }
 
     /// Its folder: data, log and socket.
@@ -194,7 +238,19 @@ impl Postgres {
             let says = String::from_utf8_lossy(&output.stderr);
             return Err(format!("`initdb` failed in `{}`: {}", folder.display(), says.trim_end()));
         }
-        Ok(())
+        self.copy(&self.folder.data(), &folder.join("pristine"))
+    }
+
+    /// Copies a data folder as the server's account, which owns it.
+    fn copy(&self, from: &Path, to: &Path) -> Result<(), String> {
+        let copied = self.account.command("cp").args(["-a", "--reflink=auto"]).args([from, to]).output();
+        let copied = copied.map_err(|error| format!("could not start `cp`: {error}"))?;
+        let says = || String::from_utf8_lossy(&copied.stderr).trim_end().to_owned();
+        if copied.status.success() {
+            Ok(())
+        } else {
+            Err(format!("could not copy a data folder: {}", says()))
+        }
     }
 
     fn configure(&self, settings: &[(&str, &str)]) -> std::io::Result<()> {

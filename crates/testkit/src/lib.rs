@@ -21,4 +21,4 @@ pub use clock::{CountingIds, ManualClock};
 pub use host::{Place, TestHost};
 pub use scripted::{Scripted, Thinker};
 pub use together::Together;
-pub use world::{Kept, World};
+pub use world::{Kept, World, database};

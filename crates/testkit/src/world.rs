@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use crate::host::{Place, Policies, ProbeBox};
 use crate::{CountingIds, ManualClock, TestHost};
 
-/// Which store a product test runs on; every test runs on each.
+/// Which store a product test runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     InMemory,
@@ -30,7 +30,26 @@ pub enum Kept {
 }
 
 impl Kept {
-    pub const EACH: [Self; 3] = [Self::InMemory, Self::InSqlite, Self::InPostgres];
+    /// For what is about the database: order, locks, several processes at once.
+    pub const ALL: [Self; 3] = [Self::InMemory, Self::InSqlite, Self::InPostgres];
+
+    /// For everything else: all of them with `cargo xtask test --full`, and without PostgreSQL every day. That both databases do the
+    /// same is the conformance suite's to show.
+    pub fn each() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|kept| *kept != Self::InPostgres || services::is_full())
+    }
+}
+
+/// A new database on the shared server, its schema made already.
+///
+/// # Errors
+/// If there is no server, or it refuses.
+pub async fn database() -> Result<String, String> {
+    let template = format!("schema_{}", ledger_sql::PostgresStore::known_schema());
+    let fill = async |url: &str| {
+        ledger_sql::PostgresStore::open(url).await.map(drop).map_err(|error| error.to_string())
+    };
+    services::shared(services::Flavour::Plain)?.create_database_from(&template, fill).await
 }
 
 pub struct World {
@@ -102,10 +121,7 @@ impl World {
         let place = match kept {
             Kept::InMemory => Place::Given(Arc::new(MemoryStore::default())),
             Kept::InSqlite => Place::File(folder.path().join(".regent.db")),
-            Kept::InPostgres => {
-                let server = services::shared(services::Flavour::Plain).expect("a server");
-                Place::Url(server.create_database().expect("a database"))
-            }
+            Kept::InPostgres => Place::Url(database().await.expect("a database")),
         };
         Self::at(folder, place, probe)
     }
@@ -177,6 +193,12 @@ impl World {
     /// A model may take no longer than this from now on, in another process.
     pub fn impatient(&mut self, model: std::time::Duration) {
         self.setup.pace.model = model;
+        self.restart();
+    }
+
+    /// Calls that begin together are heard together from now on, in another process.
+    pub fn in_step(&mut self) {
+        self.setup.pace.in_step = true;
         self.restart();
     }
 

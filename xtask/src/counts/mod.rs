@@ -60,7 +60,7 @@ pub(crate) fn run(job: &Job) -> anyhow::Result<Ran> {
     if !wrong.is_empty() {
         bail!("{}", wrong.join("; "));
     }
-    Ok(Ran { tests: Some(COUNTED.len() as u64), note: notes.join("; ") })
+    Ok(Ran { tests: Some(COUNTED.len() as u64), note: notes.join("; "), ..Ran::default() })
 }
 
 fn over(counted: &Counted, count: u64, profile: &Path) -> String {

@@ -1,10 +1,11 @@
 //! When a process dies: drawn from the seed, aimed at the kinds of points that were hit least.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::random::Random;
 use super::seen::{Blow, End, Point, Seen, Sort};
+use super::store::Store;
 
 /// From before the program has opened its house to after most commands are over; half of them while it starts.
 const EARLIEST: Duration = Duration::from_micros(300);
@@ -35,18 +36,75 @@ pub(crate) struct Hits {
     pub(crate) hit: u64,
 }
 
-/// Which kinds of points there are, learned from what is seen, and how often a kill fell on each.
+/// What was hit on each store.
 #[derive(Debug, Default)]
+pub(crate) struct PerStore {
+    pub(crate) sqlite: Coverage,
+    pub(crate) postgres: Coverage,
+}
+
+impl PerStore {
+    pub(crate) fn each(&self) -> [(Store, &Coverage); 2] {
+        [(Store::Sqlite, &self.sqlite), (Store::Postgres, &self.postgres)]
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.each().iter().all(|(_, coverage)| coverage.kinds.is_empty())
+    }
+
+    pub(crate) fn sum(&self, of: impl Fn(&Coverage) -> u64) -> u64 {
+        self.each().iter().map(|(_, coverage)| of(coverage)).sum()
+    }
+
+    /// What was hit, on each store.
+    pub(crate) fn hit(&self) -> [BTreeSet<String>; 2] {
+        let hit = |coverage: &Coverage| {
+            coverage.kinds.keys().filter(|kind| coverage.hits(kind) > 0).cloned().collect()
+        };
+        [hit(&self.sqlite), hit(&self.postgres)]
+    }
+
+    /// Points that were seen and at which nobody was killed, each with its store.
+    pub(crate) fn never_hit(&self, spared: impl Fn(&str) -> bool) -> Vec<String> {
+        let never = |(store, coverage): (Store, &Coverage)| {
+            let kinds = coverage.never_hit().into_iter().filter(|kind| !spared(kind));
+            kinds.map(|kind| format!("{kind} on {}", store.name())).collect::<Vec<_>>()
+        };
+        self.each().into_iter().flat_map(never).collect()
+    }
+}
+
+/// Which kinds of points there are, learned from what is seen, and how often a kill fell on each.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Coverage {
     pub(crate) kinds: BTreeMap<String, Hits>,
     /// Per command, how often one process of it came past a kind at the most.
     reach: BTreeMap<Sort, BTreeMap<String, u64>>,
     pub(crate) moments: u64,
     pub(crate) stops: u64,
+    /// Whether a run is over as soon as every kind was hit: then what was not hit is aimed at, and nothing else.
+    pub(super) seeks: bool,
+    /// Kinds that another run has hit already.
+    elsewhere: BTreeSet<String>,
 }
 
 impl Coverage {
+    pub(crate) fn new(seeks: bool, elsewhere: BTreeSet<String>) -> Self {
+        Self { seeks, elsewhere, ..Self::default() }
+    }
+
     pub(crate) fn draw(&self, sort: Sort, random: &mut Random) -> Fate {
+        if self.seeks
+            && let Some(kinds) = self.reach.get(&sort)
+        {
+            let unhit: Vec<&String> = kinds.keys().filter(|kind| self.hits(kind) == 0).collect();
+            // Where nothing is left to hit, it is left alone half of the time, to come to points that were not seen yet.
+            return match random.pick(&unhit) {
+                Some(kind) => Fate::At { kind: (*kind).clone(), nth: 1 },
+                None if random.chance(50) => Fate::Spared,
+                None => Fate::Moment(random.moment(EARLIEST, LATEST)),
+            };
+        }
         let drawn = random.below(100);
         if drawn < SPARED_PERCENT {
             return Fate::Spared;
@@ -81,8 +139,13 @@ impl Coverage {
         }
     }
 
+    /// Whether a call of this tool is still to be killed, before it runs or right after. Only a run that seeks wants one in particular.
+    pub(crate) fn seeks_tool(&self, tool: &str) -> bool {
+        self.seeks && ["running", "ran"].iter().any(|point| self.hits(&format!("{point} {tool}")) == 0)
+    }
+
     fn hits(&self, kind: &str) -> u64 {
-        self.kinds.get(kind).map_or(0, |hits| hits.hit)
+        self.kinds.get(kind).map_or(0, |hits| hits.hit) + u64::from(self.elsewhere.contains(kind))
     }
 
     pub(crate) fn hit(&mut self, kind: &str) {
@@ -105,7 +168,7 @@ impl Coverage {
     }
 
     pub(crate) fn never_hit(&self) -> Vec<&str> {
-        self.kinds.iter().filter(|(_, hits)| hits.hit == 0).map(|(kind, _)| kind.as_str()).collect()
+        self.kinds.keys().map(String::as_str).filter(|kind| self.hits(kind) == 0).collect()
     }
 }
 
@@ -139,6 +202,16 @@ mod tests {
         assert!(coverage.dies(&Fate::After(LATEST), "never seen", 1));
         let held = Fate::Held { kind: "committing", nth: 1 };
         assert!(![Fate::Spared, held].iter().any(|fate| coverage.dies(fate, "committing", 1)));
+    }
+
+    #[test]
+    fn a_tool_is_sought_until_it_was_killed_before_and_after_its_run() {
+        let elsewhere = BTreeSet::from(["running edit_file".to_owned()]);
+        let mut coverage = Coverage::new(true, elsewhere.clone());
+        assert!(coverage.seeks_tool("edit_file"), "also if no process has called it yet");
+        coverage.hit("ran edit_file");
+        assert!(!coverage.seeks_tool("edit_file") && coverage.seeks_tool("delete_file"));
+        assert!(!Coverage::new(false, elsewhere).seeks_tool("delete_file"));
     }
 
     #[test]

@@ -2,15 +2,14 @@
 //! What is played in the houses is a [`Play`].
 
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::bail;
 
 use super::Ground;
-use super::aim::Coverage;
+use super::aim::PerStore;
 use super::calls::site::Site;
-use super::house::Stage;
+use super::house::Stages;
 use super::options::{Load, Options};
 use super::random::Random;
 use super::report::{Log, written};
@@ -23,8 +22,10 @@ use crate::job::Job;
 pub(super) const PLENTY: u64 = 10_000;
 /// A guard that is missing shows within so many rounds.
 const MUTANT_ROUNDS: u64 = 40;
-/// Below that, a kind of point without a hit says nothing.
-const ENOUGH_KILLS: u64 = 200;
+/// Fewer houses do not show what there is to hit: they take turns on the stores.
+const COVERING_HOUSES: u64 = 2;
+/// Below that, a kind of point without a hit says nothing, unless the run is for hitting each.
+pub(super) const ENOUGH_KILLS: u64 = 200;
 
 /// What is played, with what is counted of it alone.
 pub(super) trait Play: Default {
@@ -54,21 +55,35 @@ pub(super) trait Play: Default {
 
     fn effects(&self) -> u64;
 
-    /// A kind of point at which nobody is killed.
-    fn is_spared(_: &str) -> bool {
-        false
+    /// A kind of point at which nobody is killed, or not here: what is due now and then is killed in `round.rs`.
+    fn is_spared(kind: &str) -> bool {
+        is_due(kind)
     }
+
+    /// Whether everything that it consists of was played on every store.
+    fn is_whole(&self) -> bool {
+        true
+    }
+}
+
+/// A point of what is due now and then, which follows a command only where there is time for it.
+pub(super) fn is_due(kind: &str) -> bool {
+    kind.contains(" duty:") || kind == "writing duties" || kind == "writing checkpoints"
 }
 
 /// What houses stand on in one run.
 #[derive(Clone, Copy)]
 pub(super) struct Field<'a> {
     pub(super) ground: &'a Ground,
-    pub(super) stage: &'a Stage,
+    pub(super) stages: &'a Stages,
     pub(super) options: &'a Options,
 }
 
 impl<'a> Field<'a> {
+    pub(super) fn seed(&self) -> u64 {
+        self.options.seed.unwrap_or(self.ground.seed)
+    }
+
     pub(super) fn store(&self, number: u64) -> Store {
         self.options.stores.of_house(number)
     }
@@ -77,7 +92,7 @@ impl<'a> Field<'a> {
     pub(super) fn site(&self, number: u64, limit: u64) -> anyhow::Result<Site<'a>> {
         let server: Option<&'a Server> = self.ground.server.as_ref();
         let database = Server::environment(server, self.store(number))?;
-        Site::new(self.stage, server, &self.ground.beside, database, limit)
+        Site::new(self.stages.of(self.store(number)), server, &self.ground.beside, database, limit)
     }
 }
 
@@ -102,51 +117,46 @@ struct Campaign<'a, P> {
 
 pub(super) fn task<P: Play>(options: Options) -> anyhow::Result<ExitCode> {
     let job = Job::unlimited()?;
-    let ground = Ground::prepare(&job, options.seed, options.stores, None)?;
+    let ground = Ground::prepare(&job, options.stores)?;
     let expected = options.expect_caught;
     let (counted, _) = run::<P>(&job, &ground, &options)?;
     Ok(if (counted.violations > 0) == expected { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Some kills on every store there is; then each guard is taken out in turn and must be missed.
-pub(super) fn suite<P: Play>(job: &Job) -> anyhow::Result<(Counted, P)> {
-    let options = Options::usual(P::LOAD);
-    let ground = Ground::prepare(job, options.seed, options.stores, None)?;
-    let (counted, play) = run::<P>(job, &ground, &options)?;
+pub(super) fn suite<P: Play>(job: &Job, ground: &Ground) -> anyhow::Result<(Counted, P)> {
+    let (counted, play) = run::<P>(job, ground, &Options::suite(P::LOAD, &job.scope))?;
     if counted.violations > 0 {
         bail!("an invariant of {} does not hold, see above", P::OF);
     }
     for guard in P::LOAD.guards {
-        if run::<P>(job, &ground, &Options::mutant(P::LOAD, guard))?.0.violations == 0 {
-            bail!("nobody noticed that the {guard} was missing in {MUTANT_ROUNDS} rounds");
+        if run::<P>(job, ground, &Options::mutant(P::LOAD, guard, &job.scope))?.0.violations == 0 {
+            bail!("nobody noticed that the {} was missing in {MUTANT_ROUNDS} rounds", guard.name);
         }
     }
     Ok((counted, play))
 }
 
 fn run<P: Play>(job: &Job, ground: &Ground, options: &Options) -> anyhow::Result<(Counted, P)> {
-    let stage = &Stage {
-        program: ground.stage.program.clone(),
-        sockets: ground.stage.sockets.clone(),
-        coverage: Mutex::new(Coverage::default()),
-        without: options.without.clone(),
-    };
+    let stages = &ground.stages(options);
     let log = Log::open(options.log.as_deref().map(|path| job.root.join(path)).as_deref())?;
-    let field = Field { ground, stage, options };
+    let field = Field { ground, stages, options };
     let (counted, play) = (Counted::default(), P::default());
     Campaign { job, field, log, counted, play, started: Instant::now() }.whole()
 }
 
 impl<P: Play> Campaign<'_, P> {
     fn whole(mut self) -> anyhow::Result<(Counted, P)> {
-        let Field { ground, stage, options } = self.field;
-        let command = options.command(ground.seed);
+        let Field { ground, stages, options } = self.field;
+        let command = options.command(self.field.seed());
         self.log.say(&format!("# Crash run of {}\n\n`{command}`, commit {}\n", P::OF, ground.commit))?;
         self.go()?;
-        let coverage = stage.coverage.lock().unwrap_or_else(PoisonError::into_inner);
+        let coverage = stages.coverage();
+        ground.note(options, &coverage);
         self.log.say(&format!("\n{}", tables(&self.counted, &self.play, &coverage)))?;
         self.log.say(&format!("\n{:.0} s", self.started.elapsed().as_secs_f64()))?;
-        let why = shortcoming(self.counted.kills, &self.play, &coverage);
+        let enough = options.until_covered || self.counted.kills >= ENOUGH_KILLS;
+        let why = shortcoming(enough, &self.play, &coverage);
         match why.filter(|_| options.without.is_none()) {
             Some(why) if self.counted.violations == 0 => bail!("{why}"),
             _ => Ok((self.counted, self.play)),
@@ -162,7 +172,7 @@ impl<P: Play> Campaign<'_, P> {
                     break;
                 }
                 self.job.in_time()?;
-                let mut random = Random::of_round(self.field.ground.seed, self.counted.rounds);
+                let mut random = Random::of_round(self.field.seed(), self.counted.rounds);
                 found = self.play.round(&mut house, &mut random)?;
                 self.count_round(P::trace(&house))?;
             }
@@ -174,8 +184,17 @@ impl<P: Play> Campaign<'_, P> {
     }
 
     fn is_enough(&self) -> bool {
-        let Options { amount, without, .. } = self.field.options;
-        self.counted.kills >= *amount || (without.is_some() && self.counted.rounds >= MUTANT_ROUNDS)
+        let Options { amount, without, until_covered, .. } = self.field.options;
+        self.counted.kills >= *amount
+            || (without.is_some() && self.counted.rounds >= MUTANT_ROUNDS)
+            || (*until_covered && self.is_covered())
+    }
+
+    /// Every failpoint that was seen was hit, on every store.
+    fn is_covered(&self) -> bool {
+        self.counted.houses >= COVERING_HOUSES
+            && self.play.is_whole()
+            && self.field.stages.coverage().never_hit(P::is_spared).is_empty()
     }
 
     fn count_round(&mut self, trace: &[Seen]) -> anyhow::Result<()> {
@@ -201,7 +220,7 @@ impl<P: Play> Campaign<'_, P> {
             return Ok(());
         }
         self.counted.violations += u64::try_from(found.len())?;
-        let (round, seed) = (rounds - 1, self.field.ground.seed);
+        let (round, seed) = (rounds - 1, self.field.seed());
         self.log.say(&format!("\nVIOLATED in round {round} of seed {seed:#x}:\n"))?;
         for violation in found {
             self.log.say(&format!("- {violation}"))?;
@@ -214,15 +233,15 @@ impl<P: Play> Campaign<'_, P> {
     }
 }
 
-fn tables(counted: &Counted, play: &impl Play, coverage: &Coverage) -> String {
+fn tables(counted: &Counted, play: &impl Play, coverage: &PerStore) -> String {
     let Counted { rounds, houses, processes, kills, violations } = *counted;
     let mut counts = vec![
         ("rounds", rounds),
         ("houses", houses),
         ("processes", processes),
         ("killed", kills),
-        ("of them at a random moment", coverage.moments),
-        ("held until taken over, or until others came", coverage.stops),
+        ("of them at a random moment", coverage.sum(|coverage| coverage.moments)),
+        ("held until taken over, or until others came", coverage.sum(|coverage| coverage.stops)),
     ];
     counts.extend(play.counts());
     counts.push(("violations", violations));
@@ -230,16 +249,16 @@ fn tables(counted: &Counted, play: &impl Play, coverage: &Coverage) -> String {
 }
 
 /// What is wrong with the run itself, though nothing was found.
-fn shortcoming<P: Play>(kills: u64, play: &P, coverage: &Coverage) -> Option<String> {
-    if coverage.kinds.is_empty() {
+fn shortcoming<P: Play>(enough: bool, play: &P, coverage: &PerStore) -> Option<String> {
+    if coverage.is_empty() {
         return Some("no process told of any point: is the feature `faults` in the program?".to_owned());
     }
     if play.effects() == 0 {
         return Some("no effect was seen at all".to_owned());
     }
-    let never: Vec<&str> = coverage.never_hit().into_iter().filter(|kind| !P::is_spared(kind)).collect();
-    let failed = kills >= ENOUGH_KILLS && !never.is_empty();
-    failed.then(|| format!("seen, and nobody was ever killed there: {}", never.join(", ")))
+    let never = coverage.never_hit(P::is_spared);
+    (enough && !never.is_empty())
+        .then(|| format!("seen, and nobody was ever killed there: {}", never.join(", ")))
 }
 
 #[cfg(test)]
@@ -250,11 +269,11 @@ mod tests {
 
     #[test]
     fn a_run_without_points_or_without_effects_has_shown_nothing() {
-        let (mut calls, mut coverage) = (Calls::default(), Coverage::default());
-        assert!(shortcoming(1, &calls, &coverage).is_some());
-        coverage.hit("committed");
-        assert!(shortcoming(1, &calls, &coverage).is_some());
+        let (mut calls, mut coverage) = (Calls::default(), PerStore::default());
+        assert!(shortcoming(true, &calls, &coverage).is_some());
+        coverage.sqlite.hit("committed");
+        assert!(shortcoming(true, &calls, &coverage).is_some());
         calls.add(&[Outcome::Finished], 1);
-        assert_eq!(shortcoming(1, &calls, &coverage), None);
+        assert_eq!(shortcoming(true, &calls, &coverage), None);
     }
 }

@@ -1,17 +1,20 @@
 //! One house: where it stands, who is started in it, what it says when it is asked.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
 use super::account::{self, Account};
-use super::aim::{Coverage, Fate};
+use super::aim::{Coverage, Fate, PerStore};
 use super::book::Book;
+use super::options::Options;
 use super::seen::{End, Seen, Sort};
+use super::store::Store;
 use super::verdict::{self, Company, Invariant, Listed, Violation};
 use super::watch::{Faults, Interlude, Start, ask, watch};
 use crate::interrupt;
@@ -19,7 +22,7 @@ use crate::interrupt;
 /// All there are.
 const EVERYTHING: &str = "100000000";
 
-/// What all houses of a run have in common.
+/// What all houses on one store have in common in a run.
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub(crate) program: PathBuf,
@@ -27,6 +30,39 @@ pub(crate) struct Stage {
     pub(crate) sockets: PathBuf,
     pub(crate) coverage: Mutex<Coverage>,
     pub(crate) without: Option<String>,
+}
+
+/// One for each store: every failpoint is to be hit on each of them.
+#[derive(Debug)]
+pub(crate) struct Stages {
+    sqlite: Stage,
+    postgres: Stage,
+}
+
+impl Stages {
+    /// In `scratch` are a copy of the program and the sockets. What was hit `elsewhere` need not be hit again.
+    pub(crate) fn new(scratch: &Path, options: &Options, elsewhere: [BTreeSet<String>; 2]) -> Self {
+        let stage = |elsewhere| Stage {
+            program: scratch.join("regent"),
+            sockets: scratch.to_owned(),
+            coverage: Mutex::new(Coverage::new(options.until_covered, elsewhere)),
+            without: options.without.clone(),
+        };
+        let [sqlite, postgres] = elsewhere.map(stage);
+        Self { sqlite, postgres }
+    }
+
+    pub(crate) const fn of(&self, store: Store) -> &Stage {
+        match store {
+            Store::Sqlite => &self.sqlite,
+            Store::Postgres => &self.postgres,
+        }
+    }
+
+    pub(crate) fn coverage(&self) -> PerStore {
+        let of = |stage: &Stage| stage.coverage.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        PerStore { sqlite: of(&self.sqlite), postgres: of(&self.postgres) }
+    }
 }
 
 #[derive(Debug)]

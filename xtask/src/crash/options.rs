@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::campaign::ENOUGH_KILLS;
 use super::store::Stores;
+use crate::scope::Scope;
 
 /// One kind of run: how much of it there is, and what it must miss.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,7 +17,18 @@ pub(crate) struct Load {
     soak: u64,
     log: &'static str,
     /// Guards that the program can be built to leave out; each must be missed.
-    pub(crate) guards: &'static [&'static str],
+    pub(crate) guards: &'static [Guard],
+}
+
+/// A guard, and a seed that is known to show early that it is missing.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Guard {
+    pub(crate) name: &'static str,
+    pub(crate) seed: u64,
+}
+
+const fn guard(name: &'static str, seed: u64) -> Guard {
+    Guard { name, seed }
 }
 
 pub(crate) static HOUSES: Load = Load {
@@ -24,7 +37,7 @@ pub(crate) static HOUSES: Load = Load {
     usual: 200,
     soak: 10_000,
     log: "docs/soak/crash.md",
-    guards: &["fence", "journal", "durability"],
+    guards: &[guard("fence", 1), guard("journal", 1), guard("durability", 1)],
 };
 
 pub(crate) static CALLS: Load = Load {
@@ -33,7 +46,7 @@ pub(crate) static CALLS: Load = Load {
     usual: 200,
     soak: 1_000,
     log: "docs/soak/calls.md",
-    guards: &["journal", "reservation", "fence", "halt"],
+    guards: &[guard("journal", 1), guard("reservation", 1), guard("fence", 1), guard("halt", 1)],
 };
 
 pub(crate) static APPROVALS: Load = Load {
@@ -42,7 +55,7 @@ pub(crate) static APPROVALS: Load = Load {
     usual: 80,
     soak: 1_000,
     log: "docs/soak/approvals.md",
-    guards: &["fence", "stamp", "fingerprint", "reauthorisation"],
+    guards: &[guard("fence", 1), guard("stamp", 1), guard("fingerprint", 1), guard("reauthorisation", 1)],
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +63,8 @@ pub(crate) struct Options {
     pub(crate) load: &'static Load,
     /// Rounds, or kills.
     pub(crate) amount: u64,
+    /// It ends earlier, as soon as every failpoint was hit on every store.
+    pub(crate) until_covered: bool,
     /// From the commit, if nothing else is said.
     pub(crate) seed: Option<u64>,
     pub(crate) stores: Stores,
@@ -64,6 +79,7 @@ impl Options {
         Self {
             load,
             amount: load.usual,
+            until_covered: false,
             seed: None,
             stores: Stores::Both,
             without: None,
@@ -76,9 +92,21 @@ impl Options {
         Self { amount: load.soak, log: Some(PathBuf::from(load.log)), ..Self::usual(load) }
     }
 
-    /// A run without this guard, which must be found out.
-    pub(crate) fn mutant(load: &'static Load, guard: &str) -> Self {
-        Self { without: Some(guard.to_owned()), expect_caught: true, ..Self::usual(load) }
+    /// What a suite plays: every failpoint once on every store, or with `--full` all of the usual amount.
+    pub(crate) fn suite(load: &'static Load, scope: &Scope) -> Self {
+        let usual = Self::usual(load);
+        if scope.is_full() {
+            return usual;
+        }
+        Self { until_covered: true, amount: usual.amount.max(ENOUGH_KILLS), ..usual }
+    }
+
+    /// A run without this guard, which must be found out: by a known seed, or with `--full` by one of this commit.
+    pub(crate) fn mutant(load: &'static Load, guard: &Guard, scope: &Scope) -> Self {
+        let (seed, stores) =
+            if scope.is_full() { (None, Stores::Both) } else { (Some(guard.seed), Stores::Sqlite) };
+        let without = Some(guard.name.to_owned());
+        Self { seed, stores, without, expect_caught: true, ..Self::usual(load) }
     }
 
     /// The command that draws the same again.
@@ -113,8 +141,9 @@ impl Options {
 
 impl Load {
     fn guard(&self, name: &str) -> Result<String, String> {
-        let known = self.guards.contains(&name).then(|| name.to_owned());
-        known.ok_or_else(|| format!("unknown guard `{name}`; there are: {}", self.guards.join(", ")))
+        let names: Vec<&str> = self.guards.iter().map(|guard| guard.name).collect();
+        let known = names.contains(&name).then(|| name.to_owned());
+        known.ok_or_else(|| format!("unknown guard `{name}`; there are: {}", names.join(", ")))
     }
 }
 
@@ -136,11 +165,23 @@ mod tests {
     }
 
     #[test]
+    fn a_mutant_is_looked_for_with_its_seed_and_with_full_by_the_commits() {
+        let guard = guard("halt", 7);
+        let known = Options::mutant(&CALLS, &guard, &Scope::Short);
+        assert_eq!((known.seed, known.stores), (Some(7), Stores::Sqlite));
+        let full = Options::mutant(&CALLS, &guard, &Scope::Full);
+        assert_eq!((full.seed, full.stores), (None, Stores::Both));
+        assert!(Options::suite(&CALLS, &Scope::Short).until_covered);
+        assert!(!Options::suite(&CALLS, &Scope::Full).until_covered);
+    }
+
+    #[test]
     fn flags_are_read_and_wrong_ones_named() {
         let line = "--rounds 7 --seed 0xff --store sqlite --without fence --expect-caught --log x";
         let expected = Options {
             load: &HOUSES,
             amount: 7,
+            until_covered: false,
             seed: Some(255),
             stores: Stores::Sqlite,
             without: Some("fence".into()),
@@ -160,6 +201,7 @@ mod tests {
         let expected = Options {
             load: &CALLS,
             amount: 7,
+            until_covered: false,
             seed: Some(255),
             stores: Stores::Postgres,
             without: Some("halt".into()),
@@ -177,7 +219,8 @@ mod tests {
     #[test]
     fn and_those_of_approvals() {
         let options = parse(&APPROVALS, "--kills 7 --without fingerprint --expect-caught").unwrap();
-        let expected = Options { amount: 7, ..Options::mutant(&APPROVALS, "fingerprint") };
+        let expected =
+            Options { amount: 7, ..Options::mutant(&APPROVALS, &guard("fingerprint", 7), &Scope::Full) };
         assert_eq!(options, expected);
         let again = "cargo xtask crash approvals --kills 7 --seed 0x1 --store both --without fingerprint";
         assert_eq!(options.command(1), again);

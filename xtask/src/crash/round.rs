@@ -51,10 +51,11 @@ impl House<'_> {
             let errand = Some(self.errand()?);
             load.push(Planned { errand, ..self.planned(Sort::Run, &["run", REQUEST], random) });
         }
+        let seeks = self.stage.coverage.lock().unwrap_or_else(PoisonError::into_inner).seeks;
         if random.chance(25) {
             load.push(self.planned(Sort::Resume, &["resume"], random));
         }
-        if random.chance(40) {
+        if seeks || random.chance(40) {
             load.push(self.planned(Sort::Tick, &["tick"], random));
         }
         Ok(load)

@@ -22,6 +22,15 @@ pub(crate) enum Store {
     Postgres,
 }
 
+impl Store {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+        }
+    }
+}
+
 impl Stores {
     pub(crate) fn named(name: &str) -> Result<Self, String> {
         match name {

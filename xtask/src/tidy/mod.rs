@@ -3,7 +3,7 @@
 mod banned;
 mod edges;
 mod files;
-mod graph;
+pub(crate) mod graph;
 mod links;
 mod listeners;
 mod pure;

@@ -160,6 +160,8 @@ impl Tty {
         }
         hushed.get_or_insert_with(|| modes.clone());
         modes.local_modes.remove(LocalModes::ECHO);
+        // Or Ctrl-C and Ctrl-Z throw away what of a frame is still on its way, and the rest is erased at the wrong place.
+        modes.local_modes.insert(LocalModes::NOFLSH);
         tcsetattr(&self.0.file, OptionalActions::Now, &modes).unwrap_or_default();
     }
 

@@ -6,7 +6,7 @@
 use super::{Heard, Marks, Tty};
 
 #[expect(dead_code, reason = "shared with the tests of the whole program, which use all of it")]
-#[path = "../../tests/terminal/mod.rs"]
+#[path = "../../tests/integration/terminal.rs"]
 mod terminal;
 
 use nix::sys::termios::LocalFlags;

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::super::calls::effects::{Change, Effect};
-use super::super::random::Random;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -14,8 +13,18 @@ pub(super) enum Kind {
     Edit,
 }
 
-/// How often each is drawn.
-const KINDS: [(Kind, u64); 3] = [(Kind::Delete, 3), (Kind::Replace, 1), (Kind::Edit, 1)];
+impl Kind {
+    /// Each with how often it is drawn.
+    pub(super) const WEIGHTED: [(Self, u64); 3] = [(Self::Delete, 3), (Self::Replace, 1), (Self::Edit, 1)];
+
+    pub(super) const fn tool(self) -> &'static str {
+        match self {
+            Self::Delete => "delete_file",
+            Self::Replace => "write_file",
+            Self::Edit => "edit_file",
+        }
+    }
+}
 
 /// What is in a file at first, and where one sign is added.
 const MARK: &str = "count:";
@@ -39,8 +48,7 @@ pub(super) struct Counted {
 }
 
 impl Case {
-    pub(super) fn draw(number: u64, random: &mut Random) -> Self {
-        let kind = random.weighted(&KINDS).copied().unwrap_or(Kind::Delete);
+    pub(super) fn new(number: u64, kind: Kind) -> Self {
         Self { number, kind, content: MARK.to_owned() }
     }
 
@@ -57,11 +65,7 @@ impl Case {
     }
 
     pub(super) const fn tool(&self) -> &'static str {
-        match self.kind {
-            Kind::Delete => "delete_file",
-            Kind::Replace => "write_file",
-            Kind::Edit => "edit_file",
-        }
+        self.kind.tool()
     }
 
     /// The command line of the call.
@@ -118,7 +122,7 @@ mod tests {
     use super::*;
 
     fn case(kind: Kind) -> Case {
-        Case { number: 7, kind, content: MARK.to_owned() }
+        Case::new(7, kind)
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::super::random::Random;
 use super::super::seen::{End, Seen, Sort};
 use super::super::store::Server;
 use super::super::verdict::{Company, Invariant, Violation};
-use super::case::Case;
+use super::case::{Case, Kind};
 use super::cut::{Step, sound};
 use super::report::Approvals;
 use super::verdict::{self, Asked};
@@ -45,7 +45,9 @@ impl<'a> Office<'a> {
 
     /// A new call to be, with its files.
     pub(super) fn case(&mut self, random: &mut Random) -> anyhow::Result<Case> {
-        let case = Case::draw(self.cases, random);
+        let kinds = self.site.sought(&Kind::WEIGHTED, |(kind, _)| kind.tool());
+        let kind = random.weighted(&kinds).map_or(Kind::Delete, |kind| *kind);
+        let case = Case::new(self.cases, kind);
         self.cases += 1;
         case.undo(&self.site.workspace())?;
         for file in case.files() {

@@ -43,6 +43,14 @@ impl Kind {
         }
     }
 
+    pub(super) const fn tool(self) -> &'static str {
+        match self {
+            Self::Create | Self::Replace => "write_file",
+            Self::Append => "edit_file",
+            Self::Delete => "delete_file",
+        }
+    }
+
     const fn name(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -68,12 +76,12 @@ impl Deed {
         let content = format!("content={}", self.number);
         let (old, new) = (format!("old={MARK}"), format!("new={MARK}+"));
         let args: Vec<&str> = match self.kind {
-            Kind::Create => vec!["write_file", &path, &content],
-            Kind::Replace => vec!["write_file", &path, &content, "replace=true", "--yes"],
-            Kind::Append => vec!["edit_file", &path, &old, &new, "--yes"],
-            Kind::Delete => vec!["delete_file", &path, "--yes"],
+            Kind::Create => vec![&path, &content],
+            Kind::Replace => vec![&path, &content, "replace=true", "--yes"],
+            Kind::Append => vec![&path, &old, &new, "--yes"],
+            Kind::Delete => vec![&path, "--yes"],
         };
-        ["tools", "call"].into_iter().chain(args).map(str::to_owned).collect()
+        ["tools", "call", self.kind.tool()].into_iter().chain(args).map(str::to_owned).collect()
     }
 
     /// What has to be there first.

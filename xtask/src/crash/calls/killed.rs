@@ -45,7 +45,7 @@ impl Site<'_> {
         }
         let mut load = Vec::new();
         for _ in 0..random.between(1, 3) {
-            let kind = random.pick(&Kind::ALL).copied().unwrap_or(Kind::Create);
+            let kind = random.pick(&self.sought(&Kind::ALL, Kind::tool)).copied().unwrap_or(Kind::Create);
             let deed = self.deed(kind)?;
             load.push(self.call(deed, self.draw(Sort::Call, random))?);
         }

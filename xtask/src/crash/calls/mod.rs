@@ -19,7 +19,7 @@ use self::last::LAST;
 pub(super) use self::report::Calls;
 use self::site::Site;
 use self::verdict::Standing;
-use super::campaign::{Field, PLENTY, Play};
+use super::campaign::{Field, PLENTY, Play, is_due};
 use super::options::{CALLS, Load};
 use super::random::Random;
 use super::seen::Seen;
@@ -48,8 +48,8 @@ impl Part {
             (Some("reservation"), _) => Self::Last,
             (Some("halt"), _) => Self::Halting,
             (Some(_), _) => Self::Kills,
-            (None, 2 | 5) => Self::Last,
-            (None, 3) => Self::Halting,
+            (None, 1 | 5) => Self::Last,
+            (None, 2) => Self::Halting,
             (None, _) => Self::Kills,
         }
     }
@@ -84,7 +84,7 @@ impl Play for Calls {
 
     fn house<'a>(&self, field: &Field<'a>, number: u64) -> anyhow::Result<House<'a>> {
         let part = Part::of_house(number, field.options.without.as_deref());
-        let scarce = Random::of_round(!field.ground.seed, number).chance(SCARCE_PERCENT);
+        let scarce = Random::of_round(!field.seed(), number).chance(SCARCE_PERCENT);
         let limit = match part {
             Part::Last => LAST,
             Part::Kills if scarce => SCARCE,
@@ -141,9 +141,14 @@ impl Play for Calls {
         self.effects
     }
 
+    /// A house on each store for the last of a budget, and one for a halt.
+    fn is_whole(&self) -> bool {
+        self.last >= 2 && self.halts >= 2
+    }
+
     /// The call that is halted is never killed.
     fn is_spared(kind: &str) -> bool {
-        kind.ends_with(" hash")
+        kind.ends_with(" hash") || is_due(kind)
     }
 }
 

@@ -134,6 +134,14 @@ impl<'a> Site<'a> {
         Planned { sort: Sort::Resume, args, deed: None, lease: None, fate }
     }
 
+    /// Those of these kinds of calls whose tool is still to be killed; all of them if there is none.
+    pub(in crate::crash) fn sought<K: Copy>(&self, kinds: &[K], tool: impl Fn(K) -> &'static str) -> Vec<K> {
+        let coverage = self.stage.coverage.lock().unwrap_or_else(PoisonError::into_inner);
+        let sought: Vec<K> = kinds.iter().copied().filter(|kind| coverage.seeks_tool(tool(*kind))).collect();
+        drop(coverage);
+        if sought.is_empty() { kinds.to_vec() } else { sought }
+    }
+
     pub(in crate::crash) fn draw(&self, sort: Sort, random: &mut Random) -> Fate {
         let drawn = self.stage.coverage.lock().unwrap_or_else(PoisonError::into_inner).draw(sort, random);
         // A program that starts is killed elsewhere; what matters here lies around the call.

@@ -1,0 +1,8 @@
+//! The door, with a real ledger behind it: what opens it, what does not, and what comes out.
+
+mod budgets;
+mod opening;
+mod registering;
+mod running;
+mod secrets;
+mod world;

@@ -1,0 +1,123 @@
+//! A backup is as good as the house, or it is not one.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::keeping::old::{audit, entries_of, kept, leftovers};
+use crate::world::{REQUEST, World, events};
+
+pub(crate) fn back_up(world: &World) -> PathBuf {
+    let made = world.regent(&["backup", "--json"]).run().succeeds().json();
+    made[0]["folder"].as_str().expect("a folder").into()
+}
+
+fn files_of(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("folder").map(|entry| entry.expect("entry").path());
+    entries.flat_map(|path| if path.is_dir() { files_of(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn a_backup_holds_everything_and_only_its_owner_reads_it() {
+    let world = World::lived_in();
+    let folder = world.folder().join("usb");
+    let said = world.regent(&["backup", "--to", "../usb"]).run().succeeds();
+    assert!(said.stdout.contains("tried by restoring it") && said.stderr.contains("keep it safe"), "{said}");
+    let [backup] = std::fs::read_dir(&folder)
+        .expect("usb")
+        .map(|entry| entry.expect("entry").path())
+        .collect::<Vec<_>>()
+        .try_into()
+        .expect("nothing beside it");
+    let mut names: Vec<String> = files_of(&backup)
+        .iter()
+        .map(|path| path.strip_prefix(&backup).expect("below").display().to_string())
+        .collect();
+    names.sort();
+    for name in ["keys/audit-2.key", "manifest.json", "node", "regent.db", "regent.toml"] {
+        assert!(names.iter().any(|found| found == name), "{name} is missing: {names:?}");
+    }
+    for path in files_of(&backup).iter().chain([&backup, &backup.join("keys")]) {
+        let mode = std::fs::metadata(path).expect("metadata").permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{} can be read by others", path.display());
+    }
+    let entries = audit(&world);
+    let [entry] = entries_of(&entries, "house.backed_up").try_into().expect("one");
+    let manifest = domain::Digest::of(&std::fs::read(backup.join("manifest.json")).expect("manifest"));
+    assert_eq!(entry["detail"]["manifest"], manifest.to_string());
+    assert!(!entry.to_string().contains("usb"), "no path: {entry}");
+    let list = std::fs::read_to_string(world.data().join("backups.jsonl")).expect("the list");
+    assert!(list.contains("/usb/regent-") && list.contains(&manifest.to_string()), "{list}");
+}
+
+/// They are left out, and that is said; switches that nobody can read are not left out silently.
+#[test]
+fn secrets_are_not_copied_and_unreadable_switches_stop_it() {
+    let world = World::lived_in();
+    let said = world.regent(&["backup"]).run().succeeds();
+    assert!(!said.stderr.contains("never copied"), "{said}");
+    let secrets = world.home.join("secrets");
+    std::fs::create_dir(&secrets).expect("folder");
+    std::fs::write(secrets.join("github"), "ghp_long_enough").expect("secret");
+    let said = world.regent(&["backup"]).run().succeeds();
+    assert!(said.stderr.contains("1 secret in `secrets`"), "{said}");
+    for path in kept(&world).iter().flat_map(|folder| files_of(folder)) {
+        assert!(!path.ends_with("github"), "{}", path.display());
+    }
+    std::os::unix::fs::symlink("nowhere", world.home.join("tool-access.json")).expect("link");
+    world.regent(&["backup"]).run().fails(4, "R4029").says(&["a link that leads nowhere"]);
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let world = World::lived_in();
+    let before = audit(&world);
+    let said = world.regent(&["backup", "--dry-run"]).run().succeeds();
+    assert!(said.stdout.starts_with("would copy ") && said.stdout.contains("nothing was written"), "{said}");
+    assert_eq!(audit(&world), before);
+    assert!(!world.data().join("backups").exists() && !world.data().join("backups.jsonl").exists());
+}
+
+#[test]
+fn a_backup_is_made_while_others_write() {
+    use std::io::Write as _;
+    let world = World::lived_in();
+    let mut ingesting = world.regent(&["events", "ingest"]).start();
+    let mut stdin = ingesting.take_stdin();
+    stdin.write_all(events(10..=20).as_bytes()).expect("write");
+    ingesting.line();
+    let folder = back_up(&world);
+    stdin.write_all(events(21..=30).as_bytes()).expect("write");
+    drop(stdin);
+    ingesting.finish().succeeds();
+    let folder = folder.to_str().expect("text");
+    world.regent(&["restore", "--dry-run", folder]).run().succeeds();
+    world.regent(&["audit", "verify"]).run().succeeds();
+}
+
+#[test]
+fn two_at_once_get_a_folder_each() {
+    let world = World::lived_in();
+    let running: Vec<_> = (0..3).map(|_| world.regent(&["backup"]).start()).collect();
+    running.into_iter().for_each(|process| drop(process.finish().succeeds()));
+    assert_eq!((kept(&world).len(), leftovers(&world).len()), (3, 0));
+    for folder in kept(&world) {
+        world.regent(&["restore", "--dry-run", folder.to_str().expect("text")]).run().succeeds();
+    }
+}
+
+#[test]
+fn a_house_whose_audit_is_broken_can_be_copied_but_the_copy_is_not_put_anywhere() {
+    let world = World::lived_in();
+    world.sql(&["DROP TRIGGER audit_is_not_changed", "UPDATE audit SET actor = 'nobody' WHERE seq = 3"]);
+    let folder = back_up(&world);
+    let folder = folder.to_str().expect("text");
+    world.regent(&["restore", "--dry-run", folder]).run().fails(1, "R1006").says(&["entry 3"]);
+}
+
+#[test]
+fn a_place_that_cannot_be_written_to_is_said_so() {
+    let world = World::lived_in();
+    std::fs::write(world.folder().join("file"), "x").expect("write");
+    world.regent(&["backup", "--to", "../file"]).run().fails(4, "R4001");
+    world.regent(&["run", REQUEST]).run().succeeds();
+}

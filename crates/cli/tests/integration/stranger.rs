@@ -1,0 +1,228 @@
+//! A stranger need not trust this program: `docs/verify/verify.py` shares no code with it, and the two agree on what is
+//! intact and on what is not.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const VERIFIER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verify/verify.py");
+
+struct House {
+    folder: TempDir,
+}
+
+impl House {
+    /// Some events, requests and checkpoints, and what happened after the last of them.
+    fn lived_in() -> Self {
+        let house = Self { folder: tempfile::tempdir().expect("a folder") };
+        std::fs::write(house.folder.path().join("a.rs"), "").expect("a file");
+        house.regent(&["run", "how many Rust files are here?"]);
+        house.regent(&["tick"]); // what did not fit into the moment after the request
+        for n in 0..3 {
+            house.regent(&["run", "how many Rust files are here?"]);
+            house.regent(&[
+                "audit",
+                "anchor",
+                "--to",
+                house.at(&format!("anchor-{n}")).to_str().expect("text"),
+            ]);
+        }
+        house.regent(&["run", "how many Rust files are here?"]);
+        house
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn try_regent(&self, args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_regent"));
+        command.args(args).current_dir(self.folder.path()).env("REGENT_HOME", self.at("house"));
+        command.output().expect("regent runs")
+    }
+
+    fn regent(&self, args: &[&str]) -> String {
+        let output = self.try_regent(args);
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    }
+
+    fn export(&self, args: &[&str]) -> Vec<String> {
+        let text = self.regent(&[&["audit", "export"], args].concat());
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// What both say about these lines: `intact`, `consistent`, or `no` for whatever they do not believe.
+    fn verdicts(&self, lines: &[String], root: Option<&str>) -> (String, String) {
+        let file = self.at("record.jsonl");
+        std::fs::write(&file, lines.join("\n") + "\n").expect("a file");
+        let mut ours = vec!["audit", "verify", "--export", file.to_str().expect("text")];
+        let mut theirs = Command::new(python());
+        theirs.arg(VERIFIER).arg(&file);
+        if let Some(root) = root {
+            ours.extend(["--root", root]);
+            theirs.args(["--root", root]);
+        }
+        (word(&self.try_regent(&ours)), word(&theirs.output().expect("python runs")))
+    }
+
+    fn agree(&self, what: &str, lines: &[String], root: Option<&str>, expected: &str) {
+        let (ours, theirs) = self.verdicts(lines, root);
+        assert_eq!((ours.as_str(), theirs.as_str()), (expected, expected), "{what}");
+    }
+}
+
+/// The one that has the package: the system's gets it from a package of the system.
+fn python() -> &'static str {
+    const SYSTEM: &str = "/usr/bin/python3";
+    let has_it = |python: &str| {
+        Command::new(python)
+            .args(["-c", "import cryptography"])
+            .output()
+            .is_ok_and(|ran| ran.status.success())
+    };
+    if Path::new(SYSTEM).exists() && has_it(SYSTEM) { SYSTEM } else { "python3" }
+}
+
+fn word(output: &Output) -> String {
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    match output.status.code() {
+        Some(0) => stdout.split(':').next().unwrap_or_default().to_owned(),
+        Some(1 | 2) => "no".into(),
+        _ => panic!("{output:?}"),
+    }
+}
+
+fn parsed(line: &str) -> Value {
+    serde_json::from_str(line).expect("a line is JSON")
+}
+
+/// A line with one of its fields changed.
+fn with(line: &str, field: &str, value: impl Into<Value>) -> String {
+    let mut line = parsed(line);
+    *line.get_mut(field).expect("it has this field") = value.into();
+    line.to_string()
+}
+
+/// The chain from this line on as somebody recomputes it who has no key.
+fn recomputed(lines: &[String], from: usize) -> Vec<String> {
+    let mut lines = lines.to_vec();
+    for at in from..lines.len() {
+        let before = parsed(&lines[at - 1]).get("hash").and_then(Value::as_str).map(str::to_owned);
+        let before = before.unwrap_or_else(|| "0".repeat(64));
+        let entry = parsed(&lines[at])["entry"].as_str().expect("an entry").to_owned();
+        let bytes: domain::Digest = before.parse().expect("a digest");
+        let hash = domain::Digest::of_parts(&[bytes.as_bytes(), entry.as_bytes()]).to_string();
+        lines[at] = with(&with(&lines[at], "prev_hash", before), "hash", hash);
+    }
+    lines
+}
+
+#[test]
+fn the_verifier_of_a_stranger_agrees_on_what_is_intact_and_on_what_is_not() {
+    let house = House::lived_in();
+    let lines = house.export(&[]);
+    let entries = lines.iter().position(|line| line.contains("\"entry\":")).expect("entries");
+    let root = parsed(parsed(&lines[1])["checkpoint"].as_str().expect("text"))["public"].clone();
+    let root = root.as_str().expect("a key").to_owned();
+    let anchor = house.at("anchor-2");
+    let anchor = anchor.to_str().expect("text");
+    assert!(entries == 6 && lines.len() > 40, "{} lines, entries from {entries}", lines.len());
+
+    house.agree("as it is", &lines, None, "consistent");
+    house.agree("against its root", &lines, Some(&root), "intact");
+    house.agree("against an anchor", &lines, Some(anchor), "intact");
+    house.agree("against another root", &lines, Some(&"ab".repeat(32)), "no");
+
+    let changed = |at: usize, line: String| {
+        let mut lines = lines.clone();
+        lines[at] = line;
+        lines
+    };
+    let without = |range: std::ops::Range<usize>| {
+        let mut lines = lines.clone();
+        lines.drain(range);
+        lines
+    };
+    let (middle, last) = (entries + 11, lines.len() - 1);
+    let told_otherwise = parsed(&lines[middle])["entry"].as_str().expect("text").replace("system", "owner!");
+    let made_up = with(&lines[middle], "entry", told_otherwise);
+    let others = House::lived_in().export(&[]);
+    let swapped = |at: usize| changed(at, others[at].clone());
+    let tampered: Vec<(&str, Vec<String>)> = vec![
+        ("an entry deleted", without(middle..middle + 1)),
+        ("the first entries deleted", without(entries..entries + 2)),
+        ("the signed tail cut", without(middle..lines.len())),
+        ("the last entry cut", without(last..last + 1)),
+        ("a checkpoint deleted", without(2..3)),
+        ("the first checkpoint deleted", without(1..2)),
+        ("a column changed", changed(middle, with(&lines[middle], "actor", "owner"))),
+        ("a column emptied", changed(entries, with(&lines[entries], "origin_id", Value::Null))),
+        ("a moment changed", changed(middle, with(&lines[middle], "at", "2026-11-15T08:30:00.000000Z"))),
+        ("an entry changed", changed(middle, made_up.clone())),
+        ("the chain recomputed", recomputed(&changed(middle, made_up), middle)),
+        (
+            "two entries swapped",
+            [&lines[..middle], &[lines[middle + 1].clone(), lines[middle].clone()], &lines[middle + 2..]]
+                .concat(),
+        ),
+        ("a checkpoint of another house", swapped(2)),
+        ("all checkpoints of another house", [&others[..entries], &lines[entries..]].concat()),
+        ("the entries of another house", [&lines[..entries], &others[entries..]].concat()),
+        ("no title", without(0..1)),
+        ("nothing", Vec::new()),
+    ];
+    for (what, lines) in &tampered {
+        house.agree(what, lines, None, "no");
+    }
+    house.agree("begun anew", &others, None, "consistent");
+    house.agree("begun anew, against the root", &others, Some(&root), "no");
+    house.agree("begun anew, against the anchor", &others, Some(anchor), "no");
+
+    // A byte here and there, in every kind of line.
+    for (at, line) in lines.iter().enumerate().filter(|(at, _)| [0, 1, 3, entries, middle, last].contains(at))
+    {
+        for (byte, bit) in
+            (0..line.len()).step_by(23 * services::stride(12)).zip([0x01, 0x20, 0x04].into_iter().cycle())
+        {
+            let mut bytes = line.clone().into_bytes();
+            bytes[byte] ^= bit;
+            let Ok(flipped) = String::from_utf8(bytes) else { continue };
+            if flipped.contains('\n') || parsed_same(&flipped, line) {
+                continue;
+            }
+            house.agree(
+                &format!("line {}, byte {byte}: {flipped}", at + 1),
+                &changed(at, flipped),
+                None,
+                "no",
+            );
+        }
+    }
+}
+
+/// A blank for a tab is no change.
+fn parsed_same(one: &str, other: &str) -> bool {
+    serde_json::from_str::<Value>(one).is_ok_and(|one| one == parsed(other))
+}
+
+/// What a database holds that was tampered with, both find in its export.
+#[test]
+fn an_export_of_a_damaged_record_is_as_damaged() {
+    let house = House::lived_in();
+    let database = house.at("house/data/regent.db");
+    let sql = "DROP TRIGGER audit_is_not_changed; UPDATE audit SET actor = 'owner' WHERE seq = 7;";
+    let changed =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(
+            async {
+                use sqlx::{Connection as _, Executor as _};
+                let mut db = sqlx::SqliteConnection::connect(database.to_str().expect("text")).await?;
+                db.execute(sql).await.map(|_| ())?;
+                db.close().await
+            },
+        );
+    changed.expect("whoever owns the file can do this");
+    house.agree("damaged in the database", &house.export(&["--as-is"]), None, "no");
+}

@@ -1,0 +1,377 @@
+//! SQLite passes the suite, and its schema is what the records say.
+
+use std::sync::Arc;
+
+use domain::Time;
+use domain::id::{BatchId, NodeId};
+use ledger::chain::Fault;
+use ledger::records::{Blob, Salt, SaltBytes, TABLES};
+use ledger::table::Write;
+use ledger::{Batch, CommitError, Entry, Ledger, Refusal, Seal, Store, StoreError};
+use ledger_sql::SqliteStore;
+use sqlx::{Connection, Row, SqliteConnection};
+
+const SCHEMA: i64 = SqliteStore::known_schema();
+
+async fn open(folder: &tempfile::TempDir) -> Result<SqliteStore, StoreError> {
+    SqliteStore::open(&folder.path().join("regent.db")).await
+}
+
+async fn raw(folder: &tempfile::TempDir) -> SqliteConnection {
+    let url = format!("sqlite://{}?mode=rwc", folder.path().join("regent.db").display());
+    SqliteConnection::connect(&url).await.expect("connect")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sqlite_conforms() {
+    let folders = std::cell::RefCell::new(Vec::new());
+    ledger::conformance::run(async || {
+        let folder = tempfile::tempdir().expect("folder");
+        let store: Arc<dyn Store> = Arc::new(open(&folder).await.expect("open"));
+        folders.borrow_mut().push(folder);
+        store
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_schema_is_what_the_records_say() {
+    let folder = tempfile::tempdir().expect("folder");
+    open(&folder).await.expect("open");
+    let mut db = raw(&folder).await;
+    let tables: Vec<String> = sqlx::query_scalar(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    )
+    .fetch_all(&mut db)
+    .await
+    .expect("tables");
+    let mut known: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
+    known.sort_unstable();
+    assert_eq!(tables, known);
+    for table in TABLES {
+        let rows = sqlx::query("SELECT name, \"notnull\" FROM pragma_table_info($1)").bind(table.name);
+        let rows = rows.fetch_all(&mut db).await.expect("columns");
+        let columns: Vec<(String, bool)> =
+            rows.iter().map(|row| (row.get::<String, _>(0), row.get::<i64, _>(1) == 0)).collect();
+        let expected: Vec<(String, bool)> = table
+            .columns
+            .iter()
+            .map(|column| {
+                (column.name.to_owned(), column.nullable || column.kind == ledger::value::Kind::Seq)
+            })
+            .collect();
+        assert_eq!(columns, expected, "{}", table.name);
+    }
+}
+
+/// The tables that the specification names are guarded by the database itself.
+#[tokio::test]
+async fn what_is_for_ever_cannot_be_changed_or_deleted() {
+    let folder = tempfile::tempdir().expect("folder");
+    open(&folder).await.expect("open");
+    let mut db = raw(&folder).await;
+    let fill = [
+        "INSERT INTO events VALUES (1, 'e', 'k', 'a', 'p', 'dm', 'l', 'i', 'in', x'00', 't', NULL, 1, 1, 'o', NULL)",
+        "INSERT INTO task_steps VALUES (1, 't', 0, 1, x'00', 1)",
+        "INSERT INTO audit VALUES ('n', 1, x'00', x'00', x'00', 1, 'k', 'a', 's', NULL, NULL, NULL, NULL)",
+    ];
+    for statement in fill {
+        sqlx::query(statement).execute(&mut db).await.expect(statement);
+    }
+    for statement in [
+        "UPDATE events SET key = 'other'",
+        "DELETE FROM events",
+        "UPDATE task_steps SET n = 7",
+        "DELETE FROM task_steps",
+        "UPDATE audit SET actor = 'nobody'",
+        "DELETE FROM audit",
+    ] {
+        let error = sqlx::query(statement).execute(&mut db).await.expect_err(statement);
+        assert!(error.to_string().contains("append-only"), "{statement}: {error}");
+    }
+}
+
+/// Each "process" has connections and a committer of its own, and eight writers.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_processes_that_write_at_once_lose_nothing() {
+    const PROCESSES: u128 = 2;
+    const WRITERS: u128 = 8;
+    const EACH: u128 = 40;
+    let folder = tempfile::tempdir().expect("folder");
+    open(&folder).await.expect("open");
+    let mut writers = tokio::task::JoinSet::new();
+    for process in 0..PROCESSES {
+        let store = Arc::new(open(&folder).await.expect("open"));
+        let seal = Seal::for_tests(NodeId::from_bits(1), [7; 32]);
+        let ledger = Arc::new(Ledger::start(store, seal, Arc::new(domain::probe::Silent)));
+        for writer in 0..WRITERS {
+            let ledger = Arc::clone(&ledger);
+            writers.spawn(async move {
+                for n in 0..EACH {
+                    let id = (process * WRITERS + writer) * EACH + n;
+                    let mut batch = Batch::new(BatchId::from_bits(id), Time::from_micros(1));
+                    batch.put(&Blob::public(id.to_be_bytes().to_vec())).audit(entry("a"));
+                    ledger.commit(batch).await.expect("commit");
+                }
+            });
+        }
+    }
+    writers.join_all().await;
+    let ledger = Ledger::start(
+        Arc::new(open(&folder).await.expect("open")),
+        Seal::for_tests(NodeId::from_bits(1), [7; 32]),
+        Arc::new(domain::probe::Silent),
+    );
+    let blobs = ledger.select(ledger::Select::<Blob>::all()).await.expect("blobs").len();
+    assert_eq!(blobs as u128, PROCESSES * WRITERS * EACH);
+    let verification = ledger.verify_audit().await.expect("verify");
+    assert!(verification.is_consistent(), "{verification:?}");
+    assert_eq!(
+        u128::from(verification.streams.iter().map(|stream| stream.entries).sum::<u64>()),
+        PROCESSES * WRITERS * EACH
+    );
+}
+
+#[tokio::test]
+async fn a_newer_database_is_refused_untouched() {
+    let folder = tempfile::tempdir().expect("folder");
+    open(&folder).await.expect("open");
+    let mut db = raw(&folder).await;
+    sqlx::query("PRAGMA user_version = 99").execute(&mut db).await.expect("pragma");
+    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut db).await.expect("pragma");
+    db.close().await.expect("close");
+    let before = std::fs::read(folder.path().join("regent.db")).expect("read");
+    let error = open(&folder).await.expect_err("must be refused");
+    assert!(matches!(error, StoreError::Newer { found: 99, known: SCHEMA }), "{error}");
+    assert_eq!(std::fs::read(folder.path().join("regent.db")).expect("read"), before);
+}
+
+/// A house of the first walk: its events keep their ids, and their keys stay unique.
+#[tokio::test]
+async fn a_database_of_schema_1_is_brought_forward() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut db = raw(&folder).await;
+    let (event, origin) = (domain::id::EventId::from_bits(1), domain::id::OriginId::from_bits(1));
+    let (place, sender) = (domain::id::PlaceId::from_bits(1), domain::id::IdentityId::from_bits(1));
+    let rows = format!(
+        "INSERT INTO events VALUES (1, '{event}', 'mail:1', 'mail', 'mail', 'dm', '{place}', '{sender}', 'in', \
+         zeroblob(32), 'text/plain', NULL, 1, 1, '{origin}', NULL); \
+         INSERT INTO leases VALUES ('t', 3, 'somebody', 7); \
+         PRAGMA application_id = 1380404820; PRAGMA user_version = 1;"
+    );
+    for sql in [include_str!("schema_1.sql"), &rows] {
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned())).execute(&mut db).await.expect("the old schema");
+    }
+    db.close().await.expect("close");
+
+    let refused = open(&folder).await.expect_err("opening brings nothing forward");
+    assert!(matches!(refused, StoreError::Older { found: 1, .. }), "{refused}");
+    let (path, seal) = (folder.path().join("regent.db"), Seal::for_tests(NodeId::from_bits(1), [7; 32]));
+    let before = SqliteStore::tally(&path).await.expect("tally");
+    let hold = ledger_sql::Hold::take(&path).await.expect("hold");
+    assert_eq!(hold.schema(), 1);
+    hold.migrate(None, &seal, &domain::probe::Silent).await.expect("migrate");
+    let after = SqliteStore::tally(&path).await.expect("tally");
+    assert_eq!((before.lost_in(&after), before.rows["events"]), (None, 1));
+
+    let store = open(&folder).await.expect("open");
+    let ledger = Ledger::start(Arc::new(store), seal, Arc::new(domain::probe::Silent));
+    let event = ledger.event_by_key("mail:1").await.expect("event").expect("it is there");
+    assert_eq!(event.id, domain::id::EventId::from_bits(1));
+    let mut again = Batch::new(BatchId::from_bits(1), Time::from_micros(1));
+    again.put(&ledger::records::Event { id: ledger::records::Event::id_of("mail:1"), ..event });
+    let refused = ledger.commit(again).await.expect_err("the same key");
+    assert!(matches!(refused, CommitError::Refused(Refusal::Duplicate { table: "events" })), "{refused}");
+    assert_eq!(ledger.lease("t").await.expect("lease").expect("it is there").beats, 0);
+}
+
+#[tokio::test]
+async fn what_is_no_database_of_ours_is_refused() {
+    let folder = tempfile::tempdir().expect("folder");
+    std::fs::write(
+        folder.path().join("regent.db"),
+        "this is a text file, not a database at all\n".repeat(50),
+    )
+    .expect("write");
+    assert!(matches!(open(&folder).await, Err(StoreError::Foreign(_))));
+
+    let folder = tempfile::tempdir().expect("folder");
+    let mut db = raw(&folder).await;
+    sqlx::query("CREATE TABLE recipes (name TEXT)").execute(&mut db).await.expect("create");
+    db.close().await.expect("close");
+    assert!(matches!(open(&folder).await, Err(StoreError::Foreign(_))));
+}
+
+#[tokio::test]
+async fn a_damaged_database_is_named_as_such() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("regent.db");
+    let store = open(&folder).await.expect("open");
+    drop(store);
+    let mut db = raw(&folder).await;
+    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut db).await.expect("pragma");
+    db.close().await.expect("close");
+    let mut bytes = std::fs::read(&path).expect("read");
+    let end = bytes.len();
+    bytes[4096..end].fill(0xA5);
+    std::fs::write(&path, bytes).expect("write");
+    let store = open(&folder).await;
+    let error = match store {
+        Ok(store) => store.describe().await.expect_err("must be noticed"),
+        Err(error) => error,
+    };
+    assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
+}
+
+#[test]
+fn tables_that_are_for_ever_are_written_once() {
+    for table in TABLES.iter().filter(|table| ["events", "task_steps", "audit"].contains(&table.name)) {
+        assert_eq!(table.write, Write::Append, "{}", table.name);
+    }
+}
+
+/// A house with two audit entries and one body, whose database is then in the hands of somebody else.
+async fn written(folder: &tempfile::TempDir) -> (Ledger, SqliteConnection) {
+    let store = Arc::new(open(folder).await.expect("open"));
+    let seal = Seal::for_tests(NodeId::from_bits(1), [7; 32]);
+    let ledger = Ledger::start(store, seal, Arc::new(domain::probe::Silent));
+    let mut batch = Batch::new(BatchId::from_bits(1), Time::from_micros(1));
+    batch.put(&salt()).put(&Blob::personal(b"mine".to_vec(), &salt())).put(&Blob::public(b"ours".to_vec()));
+    batch.audit(entry("a")).audit(entry("b"));
+    ledger.commit(batch).await.expect("commit");
+    let mut db = raw(folder).await;
+    for table in ["events", "task_steps", "audit"] {
+        let is = if table == "audit" { "is" } else { "are" };
+        for what in ["changed", "deleted"] {
+            let sql = format!("DROP TRIGGER {table}_{is}_not_{what}");
+            sqlx::query(sqlx::AssertSqlSafe(sql))
+                .execute(&mut db)
+                .await
+                .expect("whoever owns the file can do this");
+        }
+    }
+    (ledger, db)
+}
+
+fn salt() -> Salt {
+    Salt { person: "p-1".into(), salt: SaltBytes::new(domain::Digest::of(b"salt")) }
+}
+
+fn entry(subject: &str) -> Entry {
+    Entry {
+        at: Time::from_micros(1),
+        kind: "event.received".into(),
+        actor: "system".into(),
+        subject: subject.into(),
+        trust: None,
+        origin_id: None,
+        reason_id: None,
+        vpol_id: None,
+        detail: Default::default(),
+    }
+}
+
+/// What somebody who can write the database, and nothing else, may try with the record: it is named, the work goes on
+/// where it is still ours, and it is named for ever.
+#[tokio::test]
+async fn a_record_that_was_tampered_with_is_found_out_and_heals() {
+    let stranger = NodeId::from_bits(2);
+    let rename = |table: &str| format!("UPDATE {table} SET stream = '{stranger}'");
+    let put_in = |seq: &str, stream: &str| {
+        format!(
+            "INSERT INTO audit SELECT {stream}, {seq}, bytes, prev_hash, hash, at, kind, actor, subject, trust, \
+             origin_id, reason_id, vpol_id FROM audit WHERE seq = 2"
+        )
+    };
+    let cut = |entries| Fault::Cut { noted: 2, entries };
+    let table = [
+        (
+            "everything deleted",
+            vec!["DELETE FROM audit".into(), "DELETE FROM audit_heads".into()],
+            vec![cut(0), Fault::Gone],
+        ),
+        ("head deleted", vec!["DELETE FROM audit_heads".into()], vec![Fault::NoHead]),
+        (
+            "tail cut",
+            vec!["DELETE FROM audit WHERE seq = 2".into()],
+            vec![cut(1), Fault::Tail { head: 2, entries: 1 }],
+        ),
+        (
+            "actor changed",
+            vec!["UPDATE audit SET actor = 'owner' WHERE seq = 1".to_owned()],
+            vec![Fault::Projection { seq: 1 }],
+        ),
+        (
+            "cell emptied",
+            vec!["UPDATE audit SET trust = '' WHERE seq = 2".to_owned()],
+            vec![Fault::Projection { seq: 2 }],
+        ),
+        (
+            "separators put in",
+            vec![
+                "UPDATE audit SET kind = kind || char(31) || actor, actor = subject WHERE seq = 1".to_owned(),
+            ],
+            vec![Fault::Projection { seq: 1 }],
+        ),
+        (
+            "a text that is none",
+            vec!["UPDATE audit SET kind = CAST(x'ff' AS TEXT) WHERE seq = 2".to_owned()],
+            vec![Fault::Unreadable { seq: 2 }],
+        ),
+        ("a row before the first", vec![put_in("0", "stream")], vec![Fault::Astray { rows: 1 }]),
+        ("a row of nobody", vec![put_in("777", &format!("'{stranger}'"))], vec![Fault::Astray { rows: 1 }]),
+        (
+            "a row where the next one goes",
+            vec![put_in("3", "stream")],
+            vec![Fault::Tail { head: 2, entries: 3 }],
+        ),
+        ("stream renamed", vec![rename("audit"), rename("audit_heads")], vec![cut(0), Fault::Gone]),
+    ];
+    for (name, statements, expected) in table {
+        let folder = tempfile::tempdir().expect("folder");
+        let (ledger, mut db) = written(&folder).await;
+        for statement in statements {
+            sqlx::query(sqlx::AssertSqlSafe(statement)).execute(&mut db).await.expect(name);
+        }
+        let faults = || async {
+            let verification = ledger.verify_audit().await?;
+            Ok::<_, StoreError>(verification.all_faults().map(|(_, fault)| fault.clone()).collect::<Vec<_>>())
+        };
+        match faults().await {
+            Ok(found) => assert!(
+                !found.is_empty() && expected.iter().all(|fault| found.contains(fault)),
+                "{name}: {found:?}"
+            ),
+            Err(error) => {
+                assert!(expected.is_empty() && matches!(error, StoreError::Corrupt(_)), "{name}: {error}")
+            }
+        }
+        let mut next = Batch::new(BatchId::from_bits(2), Time::from_micros(2));
+        next.audit(entry("c"));
+        match ledger.commit(next).await {
+            Ok(_) => assert!(
+                expected.is_empty() || !faults().await.expect("verify").is_empty(),
+                "{name}: for ever"
+            ),
+            Err(refused) => {
+                let other = matches!(refused, CommitError::Refused(Refusal::OtherHouse { .. }));
+                assert!(other && name == "stream renamed", "{name}: {refused}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_was_changed_is_not_believed() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (ledger, mut db) = written(&folder).await;
+    let (mine, ours) = (Blob::personal(b"mine".to_vec(), &salt()).hash, Blob::public(b"ours".to_vec()).hash);
+    assert_eq!(ledger.body(&mine).await.expect("body").as_deref(), Some(&b"mine"[..]));
+    sqlx::query("UPDATE blobs SET content = x'00'").execute(&mut db).await.expect("update");
+    for hash in [mine, ours] {
+        let error = ledger.body(&hash).await.expect_err("must be noticed");
+        assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
+    }
+    sqlx::query("DELETE FROM salts").execute(&mut db).await.expect("delete");
+    assert_eq!(ledger.body(&mine).await.expect("body"), None, "without its salt it is erased");
+}

@@ -1,0 +1,7 @@
+//! The store in memory, and mutants of it. One binary for all of it.
+
+#![expect(clippy::expect_used, reason = "a test fails loudly")]
+
+mod memory;
+mod mutants;
+mod spending;
