@@ -31,7 +31,8 @@ pub(crate) enum Scope {
 pub(crate) struct Change {
     /// Whose code it changes: the crates that it touches and those that are built on them.
     pub(crate) code: BTreeSet<String>,
-    /// Whose tests can end differently: these, those that use them only in tests, and those that read the documents.
+    /// Whose tests can end differently: these, those that use them only in tests, those whose tests it changes, and those that
+    /// read the documents.
     pub(crate) tests: BTreeSet<String>,
 }
 
@@ -76,11 +77,16 @@ impl Change {
     fn of<'a>(files: impl Iterator<Item = &'a str>, members: &[Member], root: &Path) -> Self {
         let (mut code, mut tests) = (BTreeSet::new(), BTreeSet::new());
         for file in files {
-            let owner = members.iter().find(|member| {
-                member.manifest.parent().is_some_and(|folder| root.join(file).starts_with(folder))
+            let path = root.join(file);
+            let owner = members.iter().find_map(|member| {
+                let within = path.strip_prefix(member.manifest.parent()?).ok()?;
+                Some((member, within))
             });
             match owner {
-                Some(member) => {
+                Some((member, within)) if within.starts_with("tests") || within.starts_with("benches") => {
+                    tests.insert(member.name.clone());
+                }
+                Some((member, _)) => {
                     code.insert(member.name.clone());
                 }
                 None if Path::new(file).extension().is_some_and(|end| end == "md") => {
@@ -142,9 +148,10 @@ mod tests {
 
     #[test]
     fn a_change_reaches_what_is_built_on_it_and_the_tests_that_use_it() {
-        let table: [(&[&str], &[&str], &[&str]); 6] = [
+        let table: [(&[&str], &[&str], &[&str]); 7] = [
             (&["crates/cli/src/main.rs"], &["cli"], &["cli"]),
             (&["crates/domain/src/id.rs"], &["cli", "domain", "runtime"], &["cli", "domain", "runtime"]),
+            (&["crates/domain/tests/integration/main.rs"], &[], &["domain"]),
             (&["crates/testkit/src/lib.rs"], &["testkit"], &["policy", "testkit"]),
             (&["docs/errors.md"], &[], &["cli", "domain", "runtime"]),
             (
