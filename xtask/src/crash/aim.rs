@@ -139,7 +139,7 @@ impl Coverage {
         }
     }
 
-    /// Whether a call of this tool is still to be killed, before it runs or right after. Only a run that seeks wants one in particular.
+    /// Whether a run that ends at full coverage still has to kill a call of this tool: right before it runs, or right after.
     pub(crate) fn seeks_tool(&self, tool: &str) -> bool {
         self.seeks && ["running", "ran"].iter().any(|point| self.hits(&format!("{point} {tool}")) == 0)
     }

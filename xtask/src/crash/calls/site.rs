@@ -134,7 +134,7 @@ impl<'a> Site<'a> {
         Planned { sort: Sort::Resume, args, deed: None, lease: None, fate }
     }
 
-    /// Those of these kinds of calls whose tool is still to be killed; all of them if there is none.
+    /// The kinds of calls whose tool was not killed at both of its failpoints yet; all kinds if every tool was.
     pub(in crate::crash) fn sought<K: Copy>(&self, kinds: &[K], tool: impl Fn(K) -> &'static str) -> Vec<K> {
         let coverage = self.stage.coverage.lock().unwrap_or_else(PoisonError::into_inner);
         let sought: Vec<K> = kinds.iter().copied().filter(|kind| coverage.seeks_tool(tool(*kind))).collect();
