@@ -139,9 +139,9 @@ impl Broker {
         moment: &Moment<'_>,
     ) -> Result<Ruled, NotCanonical> {
         let entry = self.registry.entry(&call.tool);
-        let spec = entry.map(|entry| &entry.spec);
         let tier = entry.map_or(domain::Tier::ReadOnly, |entry| entry.tier(&call.args));
-        let tool = entry.map(|entry| entry.kept()).transpose()?;
+        let (spec, tool) =
+            entry.map(|entry| entry.kept()).transpose()?.map(|(spec, tool)| (spec, tool)).unzip();
         let validation = moment.validation.of_chain(call.tags.vpol);
         let policies = validation.policies;
         let request = Blob::personal(asker.request.text.clone().into_bytes(), asker.salt);
@@ -163,7 +163,7 @@ impl Broker {
         let form = entry.map_or(Ok(()), |entry| entry.accepts(&call.args));
         let leave = moment.leave.and_then(|asked| asked.unspent().map(|to| Leave { approval: asked.id, to }));
         let of_now = validation.of_now();
-        let mut made_from = MadeFrom {
+        let made_from = MadeFrom {
             tool: tool.map(|tool| tool.hash),
             switch: moment.switches.of_both(&call.tool, entry.and_then(|entry| entry.behind.as_ref())),
             form,
@@ -190,6 +190,8 @@ impl Broker {
             must_not: moment.must_not.cloned().unwrap_or_default(),
             call,
         };
+        // Decided from what is kept, so that the same follows from it later.
+        let mut made_from = canonical::as_kept(&made_from)?;
         if leave.is_some() {
             let compared = made_from.fingerprint(asker.salt)?;
             #[cfg(feature = "mutants")]

@@ -103,6 +103,7 @@ impl MadeFrom {
             request: &Text::new(request, self.source.clone()),
             session: &self.session,
             grants: &self.grants,
+            changes: self.changes.as_ref(),
             fingerprint: self.fingerprint,
             leave: self.leave,
             must_not: Some(&self.must_not).filter(|must_not| !must_not.is_empty()),

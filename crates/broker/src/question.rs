@@ -91,7 +91,7 @@ pub struct Sink {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NamedBy {
-    /// It stands word for word in the owner's request.
+    /// It is written word for word in the owner's request.
     Request,
     /// The owner typed the call.
     Owner,
@@ -267,7 +267,6 @@ fn sinks(call: &Call, tool: &ToolSpec, words: &str) -> Vec<Sink> {
         let named_by = NamedBy::from(call.chosen_by);
         return vec![Sink { name: String::new(), value: shown(&call.args), named_by }];
     };
-    let decides = |name: &String| tool.sinks.is_empty() || tool.sinks.contains(name);
     let sink = |(name, value): (&String, &Value)| {
         let alone = Value::Object(Map::from_iter([(name.clone(), value.clone())]));
         let explained = own_words::unexplained_argument(tool, &alone, words).is_none();
@@ -277,7 +276,10 @@ fn sinks(call: &Call, tool: &ToolSpec, words: &str) -> Vec<Sink> {
         };
         Sink { name: name.clone(), value: shown(value), named_by }
     };
-    args.iter().filter(|(name, _)| decides(name)).map(sink).collect()
+    if tool.sinks.is_empty() {
+        return args.iter().map(sink).collect();
+    }
+    tool.sinks.iter().filter_map(|name| args.get_key_value(name)).map(sink).collect()
 }
 
 fn shown(value: &Value) -> String {

@@ -26,7 +26,7 @@ pub(crate) struct Entry {
     pub(crate) needs: Vec<String>,
     /// The shipped tool whose function it is, where it was registered.
     pub(crate) behind: Option<ToolId>,
-    kept: OnceLock<Blob>,
+    kept: OnceLock<(ToolSpec, Blob)>,
     input: OnceLock<Result<Schema, String>>,
     output: OnceLock<Result<Option<Schema>, String>>,
 }
@@ -38,13 +38,13 @@ impl Entry {
         Self { spec, handler, fixed, needs, behind: None, kept, input, output }
     }
 
-    /// What is known of it, as a decision names it.
-    pub(crate) fn kept(&self) -> Result<&Blob, NotCanonical> {
+    /// What is known of it, as it is read again from the body that a decision names, and that body.
+    pub(crate) fn kept(&self) -> Result<&(ToolSpec, Blob), NotCanonical> {
         if let Some(kept) = self.kept.get() {
             return Ok(kept);
         }
-        let blob = Blob::public(canonical::bytes(&self.spec)?);
-        Ok(self.kept.get_or_init(|| blob))
+        let kept = (canonical::as_kept(&self.spec)?, Blob::public(canonical::bytes(&self.spec)?));
+        Ok(self.kept.get_or_init(|| kept))
     }
 
     /// What the schema, and then the tool itself, say of these arguments.
@@ -261,7 +261,7 @@ impl Registry {
     /// What a decision about this tool names: another text is another tool.
     #[must_use]
     pub fn digest(&self, id: &ToolId) -> Option<Digest> {
-        self.entries.get(id)?.kept().ok().map(|kept| kept.hash)
+        self.entries.get(id)?.kept().ok().map(|kept| kept.1.hash)
     }
 
     /// What is wrong with the form of these arguments, if anything.

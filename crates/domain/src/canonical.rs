@@ -3,6 +3,7 @@
 mod sorted;
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 #[derive(Debug, thiserror::Error)]
 #[error("a value has no canonical JSON form: {0}")]
@@ -12,6 +13,14 @@ pub struct NotCanonical(String);
 /// If the value has no JSON form (a map with keys that are no strings, a number that is not finite).
 pub fn bytes<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, NotCanonical> {
     sorted::bytes(value).map_err(|error| NotCanonical(error.to_string()))
+}
+
+/// The value as it will be read from its canonical bytes: names in order, 2.0 as 2.
+///
+/// # Errors
+/// If it has no canonical form, or cannot be read from it.
+pub fn as_kept<T: Serialize + DeserializeOwned>(value: &T) -> Result<T, NotCanonical> {
+    serde_json::from_slice(&bytes(value)?).map_err(|error| NotCanonical(error.to_string()))
 }
 
 #[cfg(test)]

@@ -102,6 +102,13 @@ impl Change {
     pub const fn new(path: String, from: Standing, to: Standing) -> Self {
         Self { path, from, to, folders: Vec::new(), modes: BTreeMap::new(), moved_from: None }
     }
+
+    /// Whether it puts something under a name with a dot before it, or into such a folder: shells, editors and git obey
+    /// what is there.
+    #[must_use]
+    pub fn fills_dot_name(&self) -> bool {
+        self.to != Standing::Nothing && self.path.split('/').any(|name| name.starts_with('.'))
+    }
 }
 
 /// All that one call changes, in the order in which it does so. What changes one name is written as that change alone,

@@ -1,6 +1,7 @@
 //! The ten layers, in the order in which they speak.
 
 use domain::call::{Chooser, target};
+use domain::change::Changes;
 use domain::id::GrantId;
 use domain::task::MustNot;
 use domain::{Tier, Trust};
@@ -294,9 +295,15 @@ fn reads_with_the_owners_words(facts: &Facts<'_>, tool: &ToolSpec) -> bool {
         && own_words::unexplained_argument(tool, &facts.call.args, words).is_none()
 }
 
-/// Not built yet: a sink of what writes or leaves that does not stand word for word in the owner's request is
-/// reviewed whenever a model chose it.
+/// Not built yet: a sink of what writes or leaves that is not written word for word in the owner's request is reviewed
+/// whenever a model chose it. What is put under a dot-name is reviewed whatever the request says.
 fn provenance(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+    let dot_name = facts.changes.into_iter().flat_map(Changes::iter).find(|change| change.fills_dot_name());
+    if let Some(change) = dot_name.filter(|_| !facts.directly()) {
+        let reason =
+            format!("{} has a dot-name, which other programs obey: a person looks first", change.path);
+        return Said { instead: Some("a name without a dot before it".into()), ..review(reason) };
+    }
     match facts.call.chosen_by {
         Chooser::Rule => return yes("a rule of the program chose it from the request's own words"),
         Chooser::Owner { .. } if facts.principal.is_owner() => return yes("the owner wrote it"),
@@ -306,7 +313,7 @@ fn provenance(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
         return yes("it only reads here, and nothing leaves");
     }
     match own_words::unexplained_sink(tool, &facts.call.args, own_words::of(facts.request)) {
-        None => yes("every sink stands word for word in the owner's request"),
+        None => yes("every sink is written word for word in the owner's request"),
         Some(sink) => {
             let reason = format!("a model chose `{sink}`, and the owner's request does not name it");
             // What stays in the workspace, and can be taken back, may be granted by its place; of anything else a grant

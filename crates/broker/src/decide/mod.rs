@@ -14,6 +14,7 @@ pub(crate) mod own_words;
 use std::fmt;
 
 use domain::call::{Call, Chooser};
+use domain::change::Changes;
 use domain::constitution::Rule;
 pub use domain::glob::matches;
 use domain::id::{ApprovalId, GrantId};
@@ -35,7 +36,7 @@ pub use gate::Governed;
 
 /// The number of this code and of what it asks in `policy`. A test (`the_deciding_code_is_what_its_number_says`) fails
 /// when that changes; raise the number if anything can be decided differently.
-pub const RULES: u32 = 6;
+pub const RULES: u32 = 7;
 
 /// Ordered: a later one is stricter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -176,6 +177,8 @@ pub struct Facts<'a> {
     pub session: &'a str,
     /// Grants that hold at this moment, whatever they are for.
     pub grants: &'a [Granted],
+    /// What it would change, as it was looked at.
+    pub changes: Option<&'a Changes>,
     /// What this very call is told from every other by; nothing where nobody needs to.
     pub fingerprint: Option<Digest>,
     /// A person's yes, if one was brought along.

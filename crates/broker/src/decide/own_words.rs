@@ -1,11 +1,15 @@
-//! Does a value stand word for word in what the owner wrote?
+//! Is a value written word for word in the owner's request?
 //!
-//! Only whole words count: 5 does not stand in `50`, `lea@x.org` not in `malea@x.org`, `docs` not in `docs/old`. Who
-//! spells a value from pieces of words has chosen it themselves.
+//! Only whole tokens count: words, paths, addresses and numbers between blanks. `50` does not name 5, `malea@x.org` not
+//! `lea@x.org`, `docs/old` not `docs`, `home.profile` not `.profile`. A value that is made from a piece of a token was
+//! chosen by the model. Text is compared in Unicode's composed form (NFC).
+
+use std::ops::Range;
 
 use domain::canonical;
 use domain::source::{Source, Text};
-use serde_json::Value;
+use serde_json::{Number, Value};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::tool::{Reach, ToolSpec};
 
@@ -47,7 +51,7 @@ fn explains(words: &str, value: &Value, schema: &Value) -> bool {
     match value {
         // One of them carries too little to matter.
         Value::Null | Value::Bool(_) => true,
-        Value::String(_) | Value::Number(_) => stands_in(words, value),
+        Value::String(_) | Value::Number(_) => names_value(words, value),
         // Many of them carry whatever somebody wants to carry.
         Value::Array(items) => items.iter().all(|item| match item {
             Value::Null | Value::Bool(_) => false,
@@ -61,7 +65,7 @@ fn explains(words: &str, value: &Value, schema: &Value) -> bool {
 
 /// A name is the tool's own, or it is a value like any other.
 fn names(words: &str, name: &str, schema: &Value) -> bool {
-    declares(schema, name) || is_whole_in(words, name)
+    declares(schema, name) || names_text(words, name)
 }
 
 /// Whether a schema names this field, at any depth.
@@ -77,53 +81,119 @@ fn declares(schema: &Value, name: &str) -> bool {
     }
 }
 
-/// Whether this text or number is written there. Anything else is not one value, and is written nowhere.
-pub(crate) fn stands_in(words: &str, value: &Value) -> bool {
+/// Whether this text or number is written there. Any other value is not one token.
+pub(crate) fn names_value(words: &str, value: &Value) -> bool {
     match value {
-        Value::String(text) => is_whole_in(words, text),
-        // As it is kept: 2.0 is 2, today and when the decision is made again.
-        Value::Number(_) => canonical::bytes(value)
-            .is_ok_and(|number| str::from_utf8(&number).is_ok_and(|number| is_whole_in(words, number))),
+        Value::String(text) => names_text(words, text),
+        Value::Number(_) => names_number(words, value),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => false,
     }
 }
 
-fn is_whole_in(words: &str, text: &str) -> bool {
-    let (Some(first), Some(last)) = (text.chars().next(), text.chars().next_back()) else { return false };
-    words.match_indices(text).any(|(at, found)| {
-        let before = words.get(..at).unwrap_or_default().chars().rev();
-        let after = words.get(at + found.len()..).unwrap_or_default().chars();
-        !text.trim().is_empty() && !goes_on(first, before, Side::Before) && !goes_on(last, after, Side::After)
+/// Whether a text is written there as one token or several: with the marks around it, or without those at both ends.
+fn names_text(words: &str, text: &str) -> bool {
+    let (words, text): (String, String) = (words.nfc().collect(), text.nfc().collect());
+    let (whole, bare): (Vec<_>, Vec<_>) = tokens(&words).map(|token| (token.whole, token.bare)).unzip();
+    !text.trim().is_empty() && [whole, bare].iter().any(|spans| is_from_start_to_end(&words, &text, spans))
+}
+
+/// Whether a text begins where one of these spans begins, and ends where one of them ends.
+fn is_from_start_to_end(words: &str, text: &str, spans: &[Range<usize>]) -> bool {
+    let ends_one = |end: usize| spans.iter().any(|span| span.end == end);
+    let begins = |span: &&Range<usize>| words.get(span.start..).is_some_and(|rest| rest.starts_with(text));
+    spans.iter().filter(begins).any(|span| ends_one(span.start + text.len()))
+}
+
+/// Whether a token is this number. Both are compared as they are kept: 2.0 is 2, and 9.50 is 9.5.
+fn names_number(words: &str, number: &Value) -> bool {
+    let Ok(number) = canonical::bytes(number) else { return false };
+    let is_it = |token: Token| {
+        let token = words.get(token.bare).and_then(|bare| serde_json::from_str::<Number>(bare).ok());
+        token.and_then(|token| canonical::bytes(&token).ok()).is_some_and(|token| token == number)
+    };
+    tokens(words).any(is_it)
+}
+
+/// What is between two blanks: a word, a path, an address, a number.
+struct Token {
+    whole: Range<usize>,
+    /// Without the marks of the sentence around it.
+    bare: Range<usize>,
+}
+
+fn tokens(words: &str) -> impl Iterator<Item = Token> {
+    let mut next = 0;
+    words.split_inclusive(char::is_whitespace).map(move |token| {
+        let start = next;
+        next += token.len();
+        let token = token.trim_end();
+        let bare = bare(token);
+        Token { whole: start..start + token.len(), bare: start + bare.start..start + bare.end }
     })
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Before,
-    After,
+const SENTENCE_MARKS: [char; 7] = ['.', ',', ';', ':', '!', '?', '\u{2026}'];
+const PAIRS: [(char, char); 12] = [
+    ('"', '"'),
+    ('\'', '\''),
+    ('`', '`'),
+    ('(', ')'),
+    ('[', ']'),
+    ('{', '}'),
+    ('<', '>'),
+    ('\u{201c}', '\u{201d}'),
+    ('\u{2018}', '\u{2019}'),
+    ('\u{201e}', '\u{201c}'),
+    ('\u{ab}', '\u{bb}'),
+    ('\u{2039}', '\u{203a}'),
+];
+const CURRENCIES: [char; 4] = ['$', '\u{20ac}', '\u{a3}', '\u{a5}'];
+
+/// Where a token is without sentence marks at its end, without quotes and brackets around it, and without a currency at
+/// an amount. A full stop before it is never taken away, because `.profile` is not `profile`; a bracket that is closed
+/// inside the token is part of a name, as in `[id].tsx`.
+fn bare(token: &str) -> Range<usize> {
+    let mut bare = token;
+    let mut start = 0;
+    loop {
+        let before = bare.len();
+        bare = bare.trim_end_matches(SENTENCE_MARKS);
+        for (open, close) in PAIRS {
+            let without = without_pair(bare, open, close);
+            start += if bare.starts_with(open) && without != bare { open.len_utf8() } else { 0 };
+            bare = without;
+        }
+        if bare.len() == before {
+            break;
+        }
+    }
+    // `docs/` is the folder `docs`.
+    let folder = bare.strip_suffix('/').filter(|folder| folder.ends_with(char::is_alphanumeric));
+    bare = folder.unwrap_or(bare);
+    let (before, after) = (bare.strip_prefix(CURRENCIES), bare.strip_suffix(CURRENCIES));
+    if let Some(amount) = before.filter(|amount| amount.starts_with(|c: char| c.is_ascii_digit())) {
+        start += bare.len() - amount.len();
+        bare = amount;
+    } else if let Some(amount) = after.filter(|amount| amount.ends_with(|c: char| c.is_ascii_digit())) {
+        bare = amount;
+    }
+    start..start + bare.len()
 }
 
-/// Whether what stands beside this edge of a text belongs to the same word, number, address or path.
-fn goes_on(edge: char, beside: impl Iterator<Item = char>, side: Side) -> bool {
-    let mut beside = beside;
-    let (Some(next), beyond) = (beside.next(), beside.next()) else { return false };
-    if !edge.is_alphanumeric() {
-        return false;
+/// Without a quotation that is around it, or that begins or ends with it.
+fn without_pair(token: &str, open: char, close: char) -> &str {
+    let opened = token.strip_prefix(open);
+    if let Some(inside) = opened.and_then(|rest| rest.strip_suffix(close)) {
+        return inside;
     }
-    let number = edge.is_ascii_digit();
-    match next {
-        next if next.is_alphanumeric() => true,
-        // A sign: 5 is not -5.
-        '-' if number && side == Side::Before => true,
-        '.' | '_' | '-' | '@' | '+' | '/' | '\\' | ':' => beyond.is_some_and(char::is_alphanumeric),
-        ',' => number && beyond.is_some_and(|beyond| beyond.is_ascii_digit()),
-        _ => false,
-    }
+    let begins = opened.filter(|rest| !rest.contains(close));
+    let ends = || token.strip_suffix(close).filter(|rest| !rest.contains(open));
+    begins.or_else(ends).unwrap_or(token)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{stands_in, unexplained_argument, unexplained_sink};
+    use super::{names_value, unexplained_argument, unexplained_sink};
     use crate::tool::{Reach, ToolSpec};
     use domain::Tier;
     use serde_json::{Value, json};
@@ -135,7 +205,8 @@ mod tests {
             ("send it to malea@x.org", json!("lea@x.org"), false),
             ("send it to ma.lea@x.org", json!("lea@x.org"), false),
             ("send it to lea@x.org.example", json!("lea@x.org"), false),
-            ("Lea's list", json!("Lea"), true),
+            ("Lea's list", json!("Lea"), false),
+            ("Lea's list", json!("Lea's"), true),
             ("look into docs/old", json!("docs"), false),
             ("look into docs/old", json!("docs/old"), true),
             ("look into 'docs'.", json!("docs"), true),
@@ -144,6 +215,9 @@ mod tests {
             ("pay $50", json!(5), false),
             ("pay 1,250", json!(250), false),
             ("pay 9.50", json!(9), false),
+            ("pay 9.50", json!(9.5), true),
+            ("pay 50\u{20ac}, now", json!(50), true),
+            ("with $HOME", json!("HOME"), false),
             ("it was -5", json!(5), false),
             ("it was -5", json!(-5), true),
             ("on 2026-11-16", json!(16), false),
@@ -152,9 +226,27 @@ mod tests {
             ("any thing", json!(" "), false),
             ("it is true", json!(true), false),
             ("straße 7", json!("straß"), false),
+            ("how does home.profile differ", json!(".profile"), false),
+            ("what is in .profile?", json!(".profile"), true),
+            ("what is in .profile?", json!("profile"), false),
+            ("compare config.env with it", json!(".env"), false),
+            ("look into docs/old", json!("docs/"), false),
+            ("put it into docs/.", json!("docs"), true),
+            ("read my_notes.txt", json!("_notes.txt"), false),
+            ("read cafe\u{301}.txt", json!("cafe"), false),
+            ("read cafe\u{301}.txt", json!("caf\u{e9}.txt"), true),
+            ("write to Lea <lea@x.org>", json!("lea@x.org"), true),
+            ("change [id].tsx", json!("id].tsx"), false),
+            ("change [id].tsx", json!("[id].tsx"), true),
+            ("delete *.txt", json!(".txt"), false),
+            ("say \"hello world\" to them", json!("hello world"), true),
+            ("say \"hello world\" to them", json!("\"hello world"), false),
+            ("say hello  world", json!("hello world"), false),
+            ("(see a.txt)", json!("a.txt"), true),
+            ("a.txt,b.txt", json!("a.txt"), false),
         ];
         for (words, value, expected) in table {
-            assert_eq!(stands_in(words, &value), expected, "{value} in {words}");
+            assert_eq!(names_value(words, &value), expected, "{value} in {words}");
         }
     }
 

@@ -313,7 +313,7 @@ fn collect(value: &Value, path: String, words: &str, found: &mut BTreeMap<String
             }
         }
         single => {
-            let meant = if own_words::stands_in(words, single) { Meant::Owner } else { Meant::Model };
+            let meant = if own_words::names_value(words, single) { Meant::Owner } else { Meant::Model };
             // Two values can have the same path (`{"a.b": 1, "a": {"b": 2}}`): then nobody but the model meant it.
             let known = found.entry(path).or_insert(meant);
             if *known != meant {

@@ -5,6 +5,7 @@ mod table;
 use std::sync::LazyLock;
 
 use domain::call::{Call, Chooser};
+use domain::change::{Change, Changes, Standing};
 use domain::id::{CallId, EntityId, GrantId, OriginId, ReasonId, TaskId, VpolId};
 use domain::principal::Principal;
 use domain::source::{Source, Text};
@@ -45,6 +46,7 @@ struct World {
     leaks: Option<String>,
     request: Text,
     grants: Vec<Granted>,
+    changes: Option<Changes>,
     fingerprint: Option<Digest>,
     leave: Option<Leave>,
     must_not: MustNot,
@@ -107,6 +109,7 @@ impl World {
             leaks: None,
             request: Text::new("how many files are in docs", Source::Owner),
             grants: Vec::new(),
+            changes: None,
             fingerprint: None,
             leave: None,
             must_not: MustNot::default(),
@@ -141,6 +144,7 @@ impl World {
             request: &self.request,
             session: "s",
             grants: &self.grants,
+            changes: self.changes.as_ref(),
             fingerprint: self.fingerprint,
             leave: self.leave,
             must_not: Some(&self.must_not),
@@ -200,6 +204,35 @@ fn what_a_model_chose_must_stand_in_the_owners_own_words() {
         (Answer::Review, Layer::Provenance),
         "restating does not launder"
     );
+}
+
+/// A model that writes under a name that other programs obey: even where the owner wrote that name.
+#[test]
+fn a_dot_name_is_always_asked_about() {
+    let file = || Standing::Link { to: "x".into() };
+    let table = [
+        (".profile", Standing::Nothing, file(), Answer::Review),
+        ("docs/.env", Standing::Nothing, file(), Answer::Review),
+        (".git/hooks/pre-commit", file(), file(), Answer::Review),
+        ("docs/a.b", Standing::Nothing, file(), Answer::Execute),
+        // What is taken away obeys the other rules.
+        (".profile", file(), Standing::Nothing, Answer::Execute),
+    ];
+    for (path, from, to, expected) in table {
+        for (chooser, expected) in [
+            (Chooser::Model, expected),
+            (Chooser::Rule, expected),
+            (Chooser::Owner { confirmed: false }, Answer::Execute),
+        ] {
+            let (answer, layer) = by_model(|w| {
+                w.call.chosen_by = chooser;
+                w.call.args = json!({ "under": path });
+                w.request.text = format!("write {path}");
+                w.changes = Some(Change::new(path.into(), from.clone(), to.clone()).into());
+            });
+            assert_eq!(answer, expected, "{path} by {chooser:?}: {layer:?}");
+        }
+    }
 }
 
 /// What is kept of 2.0 is 2: the decision must not depend on which of them it looks at.

@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 use super::{KNOWN, OWNER, World, said};
 use crate::access::Switch;
 use crate::budget::{Exhausted, Scope, Unit};
-use crate::decide::{Answer, DataLevel, Facts, Layer, Leave, Word, decide, decide_by, layers};
+use crate::decide::gate::govern;
+use crate::decide::{Answer, DataLevel, Decision, Facts, Layer, Leave, Word, decide, decide_by, layers};
 use crate::grant::{Granted, Terms};
 use crate::tool::{DataClass, ExecutionMode, Level, Reach, ToolSpec, ValidationMode};
 
@@ -305,6 +306,27 @@ const TIGHTENINGS: [(&str, Tighten); 44] = [
     }),
 ];
 
+/// What a sentence puts around a name.
+const MARKS: [(&str, &str); 8] = [
+    ("", ""),
+    ("\"", "\""),
+    ("(", ")."),
+    ("", ","),
+    ("`", "`?"),
+    ("\u{201e}", "\u{201c}"),
+    ("<", ">"),
+    ("", "..."),
+];
+
+/// A model that writes to this place, for an owner who said this.
+fn named(place: Value, request: &str) -> World {
+    World::bend(|world| {
+        (world.call.chosen_by, world.tool.tier) = (Chooser::Model, Tier::WriteSafe);
+        world.call.args = json!({ "under": place });
+        world.request.text = request.into();
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
 
@@ -350,6 +372,45 @@ proptest! {
         prop_assert_eq!(confirmed.answer, expected);
         if !world.principal.is_owner() {
             prop_assert_eq!(confirmed, chosen(Chooser::Model), "only the owner's hand is one");
+        }
+    }
+
+    /// A piece of a path, an address or a number is not the owner's, and a whole one is: for the layer, and for the gate
+    /// where the layer is broken.
+    #[test]
+    fn only_a_whole_token_of_the_request_is_the_owners(
+        names in vec("[a-z0-9._~@é-][a-z0-9._/@+-]{0,8}[a-z0-9]", 1..5),
+        marks in vec(proptest::sample::select(&MARKS[..]), 5),
+        which in any::<proptest::sample::Index>(),
+        (start, end) in (0_usize..10, 0_usize..10),
+    ) {
+        let tokens = names.iter().zip(&marks).map(|(name, (before, after))| format!("{before}{name}{after}"));
+        let text = tokens.collect::<Vec<_>>().join(" ");
+        let name = which.get(&names);
+        let passes = |value: &str| {
+            let world = named(json!(value), &text);
+            let broken = Decision { answer: Answer::Execute, ..decide_by(&[], &world.facts()) };
+            let gate = govern(&world.facts(), broken);
+            (world.decide().answer == Answer::Execute, gate.answer == Answer::Execute)
+        };
+        prop_assert_eq!(passes(name), (true, true), "{} in {}", name, text);
+        let piece: String = name.chars().take(end).skip(start).collect();
+        if !piece.is_empty() && !names.contains(&piece) {
+            prop_assert_eq!(passes(&piece), (false, false), "{} in {}", piece, text);
+        }
+    }
+
+    /// The gate never denies what the layer lets pass.
+    #[test]
+    fn the_gate_finds_what_the_layer_finds(
+        words in r#"[ab1é.,:'"()\[\]<>$€/ -]{0,24}"#,
+        (start, end) in (0_usize..24, 0_usize..24),
+    ) {
+        let piece: String = words.chars().take(end).skip(start).collect();
+        for value in [json!(piece), serde_json::from_str(&piece).unwrap_or(Value::Null)] {
+            let world = named(value, &words);
+            let decision = world.decide();
+            prop_assert_eq!(&*govern(&world.facts(), decision.clone()), &decision, "{} in {}", piece, words);
         }
     }
 

@@ -4,6 +4,8 @@
 //! decision stricter, and takes no layer's word for anything: neither an execute, nor a person's yes, nor a grant gets
 //! past it where a rule is violated.
 
+mod named;
+
 use std::ops::Deref;
 
 use domain::call::Chooser;
@@ -13,7 +15,7 @@ use policy::constitution::{
 };
 use serde_json::Value;
 
-use super::{Answer, Decision, Facts, Layer, Word, own_words};
+use super::{Answer, Decision, Facts, Layer, Word};
 use crate::access::Switch;
 use crate::alias;
 use crate::grant::Enough;
@@ -167,8 +169,9 @@ fn privilege<'a>(facts: &Facts<'a>) -> Privilege<'a> {
 }
 
 /// The first sink that only content can have meant. Until provenance knows more, that is one that a rule of the program
-/// did not choose, and that does not stand word for word in the owner's request.
+/// did not choose, and that the owner's request does not name.
 fn unexplained<'a>(facts: &Facts<'a>) -> Option<&'a str> {
     let tool = facts.tool.filter(|_| facts.call.chosen_by != Chooser::Rule)?;
-    own_words::unexplained_sink(tool, &facts.call.args, own_words::of(facts.request))
+    let request = if facts.request.source == Source::Owner { &facts.request.text } else { "" };
+    named::unnamed_sink(tool, &facts.call.args, request)
 }
