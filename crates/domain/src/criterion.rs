@@ -71,7 +71,7 @@ pub enum Check {
         min: Option<u64>,
         max: Option<u64>,
     },
-    /// The text at the pointer matches; without a pointer, the claimed output.
+    /// The text at the pointer matches; without a pointer, the claimed output, which proves nothing.
     Regex {
         #[serde(default)]
         pointer: Option<String>,
@@ -82,11 +82,76 @@ pub enum Check {
     Not(Box<Check>),
 }
 
+impl Check {
+    /// Whether it cannot hold unless a call shows something, or the executor at least says it. `{"all_of":[]}` holds
+    /// where nothing was done, and so does that a tool was not called.
+    #[must_use]
+    pub fn wants_something(&self) -> bool {
+        self.wants(true)
+    }
+
+    fn wants(&self, to_hold: bool) -> bool {
+        match self {
+            Self::Not(check) => check.wants(!to_hold),
+            Self::AllOf(parts) if to_hold => parts.iter().any(|part| part.wants(true)),
+            Self::AnyOf(parts) if !to_hold => parts.iter().any(|part| part.wants(false)),
+            Self::AllOf(parts) | Self::AnyOf(parts) => {
+                !parts.is_empty() && parts.iter().all(|part| part.wants(to_hold))
+            }
+            // That a file is not there is what `file_absent` says.
+            Self::FileExists { .. } | Self::FileAbsent { .. } | Self::Regex { pointer: None, .. } => true,
+            _ => to_hold,
+        }
+    }
+}
+
+/// What a verdict rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// Only what the executor says. Such a criterion is neither met nor failed: it is unverified.
+    Claim,
+    /// The opinion of a model.
+    Judge,
+    /// The record of a call that succeeded: its number among those of the subtask in this round, from 1; for a criterion
+    /// of the whole task, among those of the plan.
+    Call(u32),
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     pub criterion: String,
+    /// A call or a judge says that it is met.
     pub passed: bool,
     pub failure_class: Option<FailureClass>,
     /// What was found, in a few words.
     pub evidence: String,
+    /// Nothing where it failed, and in records from before this was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
+}
+
+impl Verdict {
+    /// Whether it is shown not to be met. What only the executor says is not.
+    #[must_use]
+    pub const fn is_failed(&self) -> bool {
+        !self.passed && !self.is_unverified()
+    }
+
+    #[must_use]
+    pub const fn is_unverified(&self) -> bool {
+        matches!(self.basis, Some(Basis::Claim))
+    }
+
+    /// Its kind, for people.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match (self.passed, self.basis) {
+            (_, Some(Basis::Claim)) => "unverified",
+            (true, Some(Basis::Call(_))) => "proved",
+            (true, Some(Basis::Judge)) => "judged",
+            (true, None) => "met",
+            (false, _) => "not met",
+        }
+    }
 }

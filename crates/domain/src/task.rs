@@ -202,8 +202,27 @@ impl FinalResult {
         }
     }
 
+    /// What is not met, and what is unverified.
     pub fn unmet(&self) -> impl Iterator<Item = &Verdict> {
         self.verdicts.iter().filter(|verdict| !verdict.passed)
+    }
+
+    /// How many of the checks there are of each kind: `all 4 checks proved`, `1 of 2 checks proved, 1 judged`.
+    #[must_use]
+    pub fn counted(&self) -> String {
+        const KINDS: [&str; 5] = ["proved", "judged", "met", "unverified", "not met"];
+        let all = self.verdicts.len();
+        let of = |kind: &str| self.verdicts.iter().filter(|verdict| verdict.name() == kind).count();
+        let mut kinds = KINDS.iter().map(|kind| (*kind, of(kind))).filter(|(_, count)| *count > 0);
+        let checks = if all == 1 { "check" } else { "checks" };
+        let first = match kinds.next() {
+            None => return "no checks".to_owned(),
+            Some((kind, 1)) if all == 1 => return format!("1 check {kind}"),
+            Some((kind, count)) if count == all => return format!("all {all} {checks} {kind}"),
+            Some((kind, count)) => format!("{count} of {all} {checks} {kind}"),
+        };
+        let rest = kinds.map(|(kind, count)| format!("{count} {kind}"));
+        std::iter::once(first).chain(rest).collect::<Vec<_>>().join(", ")
     }
 }
 

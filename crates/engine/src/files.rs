@@ -2,8 +2,10 @@
 //! about, `files` are those it found, `deleted`, `made` and `moved` those it changed, `count` or `matching_lines` how many;
 //! that one file is gone goes by the tool's name.
 
-use domain::call::Evidence;
+use domain::call::{Evidence, FailureClass};
 use serde_json::Value;
+
+use crate::check::Found;
 
 const DELETES: &str = "delete_file";
 
@@ -21,9 +23,33 @@ pub(crate) enum Fate {
     Gone,
 }
 
-/// What the last call that tells says of a file.
-pub(crate) fn fate(evidence: &[Evidence], path: &str) -> Option<Fate> {
-    evidence.iter().rev().find_map(|call| told(call, path))
+/// What the last call that tells says of a file, and the number of that call.
+pub(crate) fn fate(found: Found<'_>, path: &str) -> Option<(Fate, u32)> {
+    about(found, path).find_map(|(number, call)| Some((told(call, path)?, number)))
+}
+
+/// The calls that may say something of a file, the newest one first. That it is there or gone after an act on it has
+/// failed does not show that the act did it: then only acts after that one count.
+fn about<'a>(found: Found<'a>, path: &str) -> impl Iterator<Item = (u32, &'a Evidence)> {
+    let failed = found.newest_first().find(|(_, call)| {
+        let ran = !matches!(&call.outcome, Err(failure) if failure.class == FailureClass::Refused);
+        found.acting.contains(&call.tool) && ran && !call.is_ok() && aims_at(&call.args, path)
+    });
+    let failed = failed.map(|(number, _)| number);
+    let counts = move |number: u32, call: &Evidence| {
+        failed.is_none_or(|failed| number > failed && found.acting.contains(&call.tool))
+    };
+    found.newest_first().filter(move |(number, call)| counts(*number, call))
+}
+
+/// Whether a text anywhere in the arguments is this path.
+fn aims_at(args: &Value, path: &str) -> bool {
+    match args {
+        Value::String(text) => same(text, path),
+        Value::Array(items) => items.iter().any(|item| aims_at(item, path)),
+        Value::Object(fields) => fields.values().any(|field| aims_at(field, path)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 fn told(call: &Evidence, path: &str) -> Option<Fate> {
@@ -58,20 +84,21 @@ fn same(one: &str, other: &str) -> bool {
 }
 
 /// What the last call that tells says is in a file.
-pub(crate) fn content<'a>(evidence: &'a [Evidence], path: &str) -> Option<&'a str> {
-    evidence.iter().rev().find_map(|call| {
+pub(crate) fn content<'a>(found: Found<'a>, path: &str) -> Option<(&'a str, u32)> {
+    about(found, path).find_map(|(number, call)| {
         let record = call.outcome.as_ref().ok()?;
-        let of = record.get("path").and_then(Value::as_str).filter(|of| same(of, path));
-        of.and_then(|_| record.get("text").or_else(|| call.args.get("content"))?.as_str())
+        record.get("path").and_then(Value::as_str).filter(|of| same(of, path))?;
+        let text = record.get("text").or_else(|| call.args.get("content"))?.as_str()?;
+        Some((text, number))
     })
 }
 
 /// How many files the last search found.
-pub(crate) fn count(evidence: &[Evidence]) -> Option<u64> {
-    evidence.iter().rev().find_map(|call| {
+pub(crate) fn count(found: Found<'_>) -> Option<(u64, u32)> {
+    found.newest_first().find_map(|(number, call)| {
         let record = call.outcome.as_ref().ok()?;
         record.get("files")?;
-        record.get("count")?.as_u64()
+        Some((record.get("count")?.as_u64()?, number))
     })
 }
 
@@ -90,14 +117,47 @@ pub(crate) fn is_cut_off(record: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fate, content, fate};
-    use domain::call::Evidence;
+    use super::{Fate, Found};
+    use domain::call::{Evidence, Failure};
     use domain::id::CallId;
     use serde_json::{Value, json};
 
     fn call(tool: &str, args: Value, record: Value) -> Evidence {
         let (call, tool) = (CallId::from_bits(1), tool.parse().unwrap());
         Evidence { call, tool, args, outcome: Ok(record), took_ms: None }
+    }
+
+    fn found(evidence: &[Evidence]) -> Found<'_> {
+        Found { evidence, claim: "", acting: &[] }
+    }
+
+    fn fate(evidence: &[Evidence], path: &str) -> Option<Fate> {
+        super::fate(found(evidence), path).map(|(fate, _)| fate)
+    }
+
+    fn content<'a>(evidence: &'a [Evidence], path: &str) -> Option<&'a str> {
+        super::content(found(evidence), path).map(|(content, _)| content)
+    }
+
+    /// A look afterwards does not show that an act has done what it failed to do.
+    #[test]
+    fn after_a_failed_act_on_a_file_only_a_later_act_on_it_counts() {
+        let gone = || call("delete_file", json!({ "path": "a.md" }), json!({ "path": "a.md" }));
+        let failed = || Evidence { outcome: Err(Failure::environmental("busy")), ..gone() };
+        let looked = || call("find_files", json!({ "name": "a.md" }), json!({ "count": 0, "files": [] }));
+        let other = || call("delete_file", json!({ "path": "b.md" }), json!({ "path": "b.md" }));
+        let acting = ["delete_file".parse().unwrap()];
+        let table = [
+            (vec![looked()], Some(Fate::Gone)),
+            (vec![failed(), looked()], None),
+            (vec![looked(), failed()], None),
+            (vec![failed(), other(), looked()], None),
+            (vec![failed(), gone()], Some(Fate::Gone)),
+        ];
+        for (evidence, expected) in table {
+            let found = Found { evidence: &evidence, claim: "a.md is deleted", acting: &acting };
+            assert_eq!(super::fate(found, "a.md").map(|(fate, _)| fate), expected, "{evidence:?}");
+        }
     }
 
     #[test]

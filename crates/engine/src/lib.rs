@@ -12,7 +12,7 @@
 /// The number of the deciding code of this crate; every step names it. A test
 /// (`the_deciding_code_is_what_its_number_says`) fails when that code changes; raise the number if a journal can fold to
 /// anything else.
-pub const RULES: u32 = 5;
+pub const RULES: u32 = 6;
 
 pub mod check;
 mod files;

@@ -22,6 +22,10 @@ pub enum BadPlan {
     Restates(u32),
     #[error("a criterion of the task only restates the request")]
     RestatesTask,
+    #[error(
+        "the check of \"{0}\" holds although nothing is done: name what a call has to show, or leave the check out"
+    )]
+    ProvesNothing(String),
     #[error("subtask {subtask}: {why}")]
     Forbidden { subtask: u32, why: String },
 }
@@ -67,6 +71,12 @@ pub fn validate(plan: &Plan) -> Result<(), BadPlan> {
         if restates(&node.success_criteria, &node.intent.text) {
             return Err(BadPlan::Restates(subtask));
         }
+    }
+    let criteria = plan.subtasks.iter().flat_map(|node| &node.success_criteria).chain(&plan.task_criteria);
+    let proves_nothing =
+        |criterion: &&Criterion| criterion.check.as_ref().is_some_and(|check| !check.wants_something());
+    if let Some(criterion) = criteria.into_iter().find(proves_nothing) {
+        return Err(BadPlan::ProvesNothing(criterion.text.clone()));
     }
     acyclic(plan)
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::criterion::Verdict;
 use domain::task::{Cause, Directive, FinalResult, Status};
 use runtime::app::{Report, RoleCost, SAID_NO};
 use runtime::{App, Code, Problem};
@@ -66,28 +67,27 @@ struct Closing<'a> {
 
 impl Closing<'_> {
     fn done(&self) {
-        let checks = self.report.result.as_ref().map_or(0, |result| result.verdicts.len());
         let mark = self.screen.note_tinted(self.screen.mark("✓ done", "done"), Tone::Good);
-        let how = match checks {
-            0 => "answered directly".to_owned(),
-            checks => format!("all {checks} checks met{}", self.rounds()),
+        let how = match &self.report.result {
+            Some(result) if !result.verdicts.is_empty() => format!("{}{}", result.counted(), self.rounds()),
+            _ => "answered directly".to_owned(),
         };
         self.screen.note(&format!("{mark}: {how}{}", self.time()));
         self.cost();
         self.commands("", &[]);
     }
 
-    /// What is unmet is listed: it was delivered, and it is not all that was wanted.
+    /// What is unmet or unverified is listed: it was delivered, and it is not all that was wanted.
     fn good_enough(&self, result: &FinalResult, trouble: &Problem) {
-        let all = result.verdicts.len();
-        let met = all - result.unmet().count();
         let (mark, screen) = (self.screen.mark("! good enough", "good enough"), self.screen);
         let mark = screen.note_tinted(mark, Tone::Attention);
-        screen.note(&format!("{mark}: {met} of {all} checks met{}{}", self.rounds(), self.time()));
-        let unmet = result.unmet();
-        let unmet =
-            unmet.map(|verdict| format!("{} ({})", inline(&verdict.criterion), inline(&verdict.evidence)));
-        self.rows("not met", unmet.collect::<Vec<_>>());
+        screen.note(&format!("{mark}: {}{}{}", result.counted(), self.rounds(), self.time()));
+        for kind in ["not met", "unverified"] {
+            let unmet = result.unmet().filter(|verdict| verdict.name() == kind);
+            let line =
+                |verdict: &Verdict| format!("{} ({})", inline(&verdict.criterion), inline(&verdict.evidence));
+            self.rows(kind, unmet.map(line).collect::<Vec<_>>());
+        }
         self.cost();
         self.commands("more", &[format!("regent explain {}", trouble.code)]);
     }

@@ -244,10 +244,10 @@ fn page(app: &App, screen: &Screen, view: &TaskView) -> String {
     }
     if let Some(result) = &view.result {
         for (i, verdict) in result.verdicts.iter().enumerate() {
-            let word = if verdict.passed { "met" } else { "not met" };
+            let word = verdict.name();
             add(
                 if i == 0 { "checks" } else { "" },
-                &format!("{word:<8} {} ({})", inline(&verdict.criterion), inline(&verdict.evidence)),
+                &format!("{word:<10} {} ({})", inline(&verdict.criterion), inline(&verdict.evidence)),
             );
         }
         if let Some(reason) = &result.reason {

@@ -23,8 +23,10 @@ pub(super) struct Work {
     pub(super) attempt: u32,
     moves: usize,
     pub(super) correction: Option<Correction>,
-    /// Of this attempt.
+    /// Of every attempt in this round.
     pub(super) evidence: Vec<Evidence>,
+    /// How much of it is from earlier attempts.
+    earlier: usize,
     /// Every call of every attempt.
     pub(super) calls: Vec<Made>,
     /// What was claimed to have come out.
@@ -79,8 +81,13 @@ impl Work {
     pub(super) fn next_attempt(&mut self, correction: Correction) {
         self.attempt += 1;
         self.moves = 0;
-        self.evidence.clear();
+        self.earlier = self.evidence.len();
         self.correction = Some(correction);
+    }
+
+    /// The evidence of this attempt alone.
+    pub(super) fn latest(&self) -> &[Evidence] {
+        self.evidence.get(self.earlier..).unwrap_or_default()
     }
 }
 
@@ -153,18 +160,31 @@ impl Task {
         subtask.context.extend(subtask.depends_on.iter().filter_map(|on| self.handed_on(*on)));
         let Some(work) = self.work.get_mut(number as usize) else { return };
         work.moves += 1;
-        let (evidence, attempt, correction) = (work.evidence.clone(), work.attempt, work.correction.clone());
+        let (evidence, attempt, correction) = (work.latest().to_vec(), work.attempt, work.correction.clone());
         self.ask(Want::Act { spec, number, subtask, evidence, attempt, correction }, None, step);
     }
 
-    /// The output of a dependency, with its source: a tool's result stays a tool's result.
+    /// The output of a dependency, with its source: what any attempt got from a tool, or from another subtask that used
+    /// one, stays a tool's result.
     pub(super) fn handed_on(&self, number: u32) -> Option<Text> {
         let work = self.work.get(number as usize)?;
-        let source = work
-            .evidence
-            .last()
-            .map_or(Source::Model, |last| Source::Tool { call: last.call, field: String::new() });
+        let source = self.tool_behind(number).unwrap_or(Source::Model);
         Some(Text::new(work.output.clone(), source))
+    }
+
+    /// The last tool that a subtask had a result from, by itself or through what it depends on.
+    fn tool_behind(&self, number: u32) -> Option<Source> {
+        let (mut left, mut known) = (vec![number], BTreeSet::from([number]));
+        while let Some(number) = left.pop() {
+            let last = self.work.get(number as usize).and_then(|work| work.evidence.last());
+            if let Some(last) = last {
+                return Some(Source::Tool { call: last.call, field: String::new() });
+            }
+            let node = self.plan.as_ref().and_then(|plan| plan.subtasks.get(number as usize));
+            let needs = node.into_iter().flat_map(|node| &node.depends_on).copied();
+            left.extend(needs.filter(|on| known.insert(*on)));
+        }
+        None
     }
 
     /// The next move of one attempt.
@@ -194,7 +214,7 @@ impl Task {
         let (tool, ok, line) = (call.tool.to_string(), seen.is_ok(), seen.to_string());
         work.calls.push(Made { tool, target, ok, forbidden, line });
         work.evidence.push(seen);
-        if let Some(circle) = loops::circle(&work.evidence) {
+        if let Some(circle) = loops::circle(work.latest()) {
             return self.abandon(Cause::Loop, circle.to_string(), step);
         }
         if work.moves < ATTEMPT_STEPS {

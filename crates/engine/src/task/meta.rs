@@ -19,7 +19,8 @@ impl Task {
         }
         let criteria = self.plan.as_ref().map_or(&[][..], |plan| &plan.task_criteria);
         let (claim, evidence) = (self.outputs(), self.all_evidence());
-        let found = Found { evidence: &evidence, claim: &claim };
+        let acting = self.acting();
+        let found = Found { evidence: &evidence, claim: &claim, acting: &acting };
         let verdicts: Vec<Verdict> =
             criteria.iter().map(|criterion| check::judge(criterion, found)).collect();
         let open: Vec<String> = open_verdicts(criteria)
@@ -37,14 +38,15 @@ impl Task {
 
     pub(super) fn judged_as_a_whole(&mut self, judgements: &[Judgement], step: &mut Step) {
         let mut verdicts = std::mem::take(&mut self.rounds.verdicts);
-        let open = self.plan.as_ref().map_or_else(Vec::new, |plan| open_verdicts(&plan.task_criteria));
-        fill(&mut verdicts, &open, judgements, FailureClass::Logical);
+        let succeeded = self.work.iter().flat_map(|work| &work.evidence).any(Evidence::is_ok);
+        let criteria = self.plan.as_ref().map_or(&[][..], |plan| &plan.task_criteria);
+        fill(&mut verdicts, criteria, judgements, FailureClass::Logical, succeeded);
         self.decide_on(verdicts, step);
     }
 
     fn decide_on(&mut self, verdicts: Vec<Verdict>, step: &mut Step) {
         let unmet = self.work.iter().flat_map(|work| &work.verdicts).chain(&verdicts);
-        if unmet.into_iter().any(|verdict| !verdict.passed) {
+        if unmet.into_iter().any(Verdict::is_failed) {
             return self.ask_for_another_plan(verdicts, step);
         }
         let summary = format!("{} subtasks matched", self.work.len());
@@ -57,7 +59,7 @@ impl Task {
         let failed_outcomes = failed.map(|(number, _)| number).collect();
         let troubles = self.troubles();
         let unmet =
-            verdicts.iter().filter(|verdict| !verdict.passed).map(|verdict| verdict.criterion.clone());
+            verdicts.iter().filter(|verdict| verdict.is_failed()).map(|verdict| verdict.criterion.clone());
         let gap_summary = troubles.into_iter().chain(unmet).collect::<Vec<_>>().join("; ");
         step.say(
             Role::MetaValidator,

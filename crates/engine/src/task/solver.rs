@@ -56,8 +56,14 @@ impl Task {
         self.rounds.state = state;
         // Where there is no other way, or the owner does not want it done in any, what would be replanned is over.
         let last = !self.is_steered() || self.work.iter().any(|work| work.refused_by_owner);
-        let directive =
-            if last && !solution.directive.is_final() { Macro::Abandon } else { solution.directive };
+        let verdicts = self.work.iter().flat_map(|work| &work.verdicts).chain(&task_verdicts);
+        let unverified = verdicts.into_iter().any(Verdict::is_unverified);
+        let directive = match solution.directive {
+            other if last && !other.is_final() => Macro::Abandon,
+            // It is delivered, and what nobody could verify is named.
+            Macro::Accept if unverified => Macro::Success,
+            other => other,
+        };
         self.remember(directive, &solution, &outcomes, step);
         match directive {
             Macro::Accept => self.end(Directive::Accept, &solution, task_verdicts, step),
@@ -115,7 +121,7 @@ impl Task {
         task_verdicts: Vec<Verdict>,
         step: &mut Step,
     ) {
-        let unmet = task_verdicts.iter().filter(|verdict| !verdict.passed);
+        let unmet = task_verdicts.iter().filter(|verdict| verdict.is_failed());
         let unmet = unmet.map(|verdict| format!("{} ({})", verdict.criterion, verdict.evidence));
         let troubles: Vec<String> = self.troubles().into_iter().chain(unmet).collect();
         let refused = self.work.iter().any(|work| matches!(work.state, State::Refused(_)));
@@ -148,6 +154,7 @@ impl Task {
             passed: false,
             failure_class: None,
             evidence,
+            basis: None,
         };
         if work.state == State::Skipped {
             let skipped = |criterion: &Criterion| {
@@ -156,7 +163,7 @@ impl Task {
             return self.criteria(number).iter().map(skipped).collect();
         }
         let mut verdicts = work.verdicts.clone();
-        if self.is_failure(&work.state) && verdicts.iter().all(|verdict| verdict.passed) {
+        if self.is_failure(&work.state) && !verdicts.iter().any(Verdict::is_failed) {
             verdicts.push(missing(self.intent_of(number), work.trouble().unwrap_or_default()));
         }
         verdicts
@@ -206,7 +213,7 @@ impl Task {
             (0..).zip(&self.work).map(|(n, work)| self.ggs_outcome(n, work)).collect();
         if !task_verdicts.is_empty() {
             let criteria = self.plan.as_ref().map_or(&[][..], |plan| &plan.task_criteria);
-            let failed = task_verdicts.iter().any(|verdict| !verdict.passed);
+            let failed = task_verdicts.iter().any(Verdict::is_failed);
             outcomes.push(Outcome {
                 subtask: "task".into(),
                 status: if failed { Status::Failed } else { Status::Matched },
@@ -248,7 +255,7 @@ fn judged(criteria: &[Criterion], verdicts: &[Verdict], trail: &[Vec<bool>]) -> 
     let one = |(at, (criterion, verdict)): (usize, (&Criterion, &Verdict))| Judged {
         text: criterion.text.clone(),
         mode: criterion.mode,
-        verdict: if verdict.passed { ggs::Verdict::Pass } else { ggs::Verdict::Fail },
+        verdict: if verdict.is_failed() { ggs::Verdict::Fail } else { ggs::Verdict::Pass },
         failure_class: verdict.failure_class.map(|class| match class {
             FailureClass::Environmental => Class::Environmental,
             // What authority refuses was the wrong approach.

@@ -3,8 +3,8 @@
 
 use domain::Tier;
 use domain::ask::{Ask, Claim, Correction, Judgement, Opinion, Unanswered, Want};
-use domain::call::{Evidence, Failure, FailureClass};
-use domain::criterion::{Criterion, Verdict};
+use domain::call::{Evidence, Failure, FailureClass, ToolCard, ToolId};
+use domain::criterion::{Basis, Criterion, Mode, Verdict};
 use domain::limits::ATTEMPT_RETRIES;
 
 use super::contract::{Gap, Said, SubTaskOutcome};
@@ -25,7 +25,7 @@ impl Task {
         let Some(work) = self.work.get_mut(subtask as usize) else { return };
         (work.output, work.claim) = (output, claim);
         let forbidden = work.calls.last().is_some_and(|made| made.forbidden);
-        let state = match work.evidence.last().map(|last| &last.outcome) {
+        let state = match work.latest().last().map(|last| &last.outcome) {
             Some(Err(Failure { class: FailureClass::Refused, message, instead, .. })) => {
                 let why = [std::slice::from_ref(message), instead].concat().join("; ");
                 if forbidden { State::Failed(why) } else { State::Refused(why) }
@@ -57,8 +57,15 @@ impl Task {
 
     fn checked(&self, subtask: u32) -> Vec<Verdict> {
         let Some(work) = self.work.get(subtask as usize) else { return Vec::new() };
-        let found = Found { evidence: &work.evidence, claim: &work.output };
+        let acting = self.acting();
+        let found = Found { evidence: &work.evidence, claim: &work.output, acting: &acting };
         self.criteria(subtask).iter().map(|criterion| check::judge(criterion, found)).collect()
+    }
+
+    /// Tools that act on the world.
+    pub(super) fn acting(&self) -> Vec<ToolId> {
+        let acts = |card: &&ToolCard| card.tier > Tier::ReadOnly;
+        self.opening.cards.iter().filter(acts).map(|card| card.id.clone()).collect()
     }
 
     /// A judge has spoken. One that did not speak of each criterion is asked once more.
@@ -73,10 +80,7 @@ impl Task {
             Some(subtask) => {
                 let class = self.work.get(subtask as usize).map(|work| check::class(&work.evidence));
                 let class = class.unwrap_or(FailureClass::Logical);
-                let open = open_verdicts(self.criteria(subtask));
-                if let Some(work) = self.work.get_mut(subtask as usize) {
-                    fill(&mut work.verdicts, &open, &judgements, class);
-                }
+                self.fill_subtask(subtask, &judgements, class);
                 self.weigh(subtask, step);
             }
         }
@@ -95,13 +99,19 @@ impl Task {
                 self.judged_as_a_whole(&vec![unclear; open], step);
             }
             Some(subtask) => {
-                let open = open_verdicts(self.criteria(subtask));
-                if let Some(work) = self.work.get_mut(subtask as usize) {
-                    fill(&mut work.verdicts, &open, &vec![unclear; open.len()], FailureClass::Environmental);
-                }
+                let open = open_verdicts(self.criteria(subtask)).len();
+                self.fill_subtask(subtask, &vec![unclear; open], FailureClass::Environmental);
                 self.record_gap(subtask);
                 self.end_subtask(subtask, State::Unmet(why.to_owned()), step);
             }
+        }
+    }
+
+    fn fill_subtask(&mut self, subtask: u32, judgements: &[Judgement], class: FailureClass) {
+        let criteria = self.criteria(subtask).to_vec();
+        if let Some(work) = self.work.get_mut(subtask as usize) {
+            let succeeded = work.evidence.iter().any(Evidence::is_ok);
+            fill(&mut work.verdicts, &criteria, judgements, class, succeeded);
         }
     }
 
@@ -111,7 +121,7 @@ impl Task {
         let steered = self.is_steered();
         let Some(work) = self.work.get(subtask as usize) else { return };
         let contradiction = if steered { self.contradiction(work) } else { None };
-        let unmet = work.verdicts.iter().filter(|verdict| !verdict.passed);
+        let unmet = work.verdicts.iter().filter(|verdict| verdict.is_failed());
         let unmet = unmet.map(|verdict| format!("{} ({})", verdict.criterion, verdict.evidence));
         let wrong: Vec<String> = contradiction.into_iter().chain(unmet).collect();
         if wrong.is_empty() {
@@ -124,15 +134,16 @@ impl Task {
         self.end_subtask(subtask, State::Unmet(why), step);
     }
 
-    /// What is claimed against what happened: the primary action is the last one that acts on the world, or else the last
-    /// one. A look afterwards proves nothing about an action that failed; what was refused never happened.
+    /// What is claimed against what happened: the primary action is the last one that acts on the world, in whichever
+    /// attempt, or else the last one of this attempt. A look afterwards proves nothing about an action that failed; what
+    /// was refused never happened.
     fn contradiction(&self, work: &Work) -> Option<String> {
+        let acting = self.acting();
         let acts = |call: &&Evidence| {
-            let card = self.opening.cards.iter().find(|card| card.id == call.tool);
             let ran = !matches!(&call.outcome, Err(failure) if failure.class == FailureClass::Refused);
-            ran && card.is_some_and(|card| card.tier > Tier::ReadOnly)
+            ran && acting.contains(&call.tool)
         };
-        let primary = work.evidence.iter().rev().find(acts).or_else(|| work.evidence.last())?;
+        let primary = work.evidence.iter().rev().find(acts).or_else(|| work.latest().last())?;
         match &primary.outcome {
             Err(failure) => Some(format!("{} failed: {}", primary.tool, failure.message)),
             Ok(record) if work.claim == Claim::Completed && files::is_cut_off(record) => Some(format!(
@@ -180,7 +191,7 @@ impl Task {
         step: &mut Step,
     ) {
         let mut verdicts = self.checked(subtask);
-        for verdict in verdicts.iter_mut().filter(|verdict| !verdict.passed) {
+        for verdict in verdicts.iter_mut().filter(|verdict| verdict.is_failed()) {
             verdict.failure_class = class.or(verdict.failure_class);
         }
         if let Some(work) = self.work.get_mut(subtask as usize) {
@@ -192,7 +203,7 @@ impl Task {
 
     fn record_gap(&mut self, subtask: u32) {
         let Some(work) = self.work.get_mut(subtask as usize) else { return };
-        let failed = || work.verdicts.iter().filter(|verdict| !verdict.passed);
+        let failed = || work.verdicts.iter().filter(|verdict| verdict.is_failed());
         let (all, unmet) = (work.verdicts.len(), failed().count());
         let gap = Gap {
             attempt: work.attempt + 1,
@@ -201,7 +212,7 @@ impl Task {
             failure_class: failed().find_map(|verdict| verdict.failure_class),
         };
         work.gaps.push(gap);
-        work.trail.push(work.verdicts.iter().map(|verdict| verdict.passed).collect());
+        work.trail.push(work.verdicts.iter().map(|verdict| !verdict.is_failed()).collect());
     }
 
     fn end_subtask(&mut self, subtask: u32, state: State, step: &mut Step) {
@@ -251,13 +262,30 @@ pub(super) fn open_verdicts(criteria: &[Criterion]) -> Vec<usize> {
     criteria.iter().enumerate().filter(|(_, criterion)| criterion.check.is_none()).map(|(at, _)| at).collect()
 }
 
-/// Puts what a judge said in its places. What is unclear is not met.
-pub(super) fn fill(verdicts: &mut [Verdict], open: &[usize], judgements: &[Judgement], class: FailureClass) {
-    for (at, judgement) in open.iter().zip(judgements) {
-        let Some(verdict) = verdicts.get_mut(*at) else { continue };
-        verdict.passed = judgement.verdict == Opinion::Pass;
-        verdict.failure_class = (!verdict.passed).then(|| judgement.failure_class.unwrap_or(class));
-        verdict.evidence.clone_from(&judgement.evidence);
+/// Puts what a judge said in its places. What is unclear is not met. Where no call succeeded, a judge has only a claim to
+/// go by: what can be verified is unverified then, whatever the judge says.
+pub(super) fn fill(
+    verdicts: &mut [Verdict],
+    criteria: &[Criterion],
+    judgements: &[Judgement],
+    class: FailureClass,
+    succeeded: bool,
+) {
+    for (at, judgement) in open_verdicts(criteria).into_iter().zip(judgements) {
+        let (Some(verdict), Some(criterion)) = (verdicts.get_mut(at), criteria.get(at)) else { continue };
+        let met = judgement.verdict == Opinion::Pass;
+        let claimed = met && !succeeded && criterion.mode == Mode::Verifiable;
+        verdict.passed = met && !claimed;
+        verdict.basis = match (met, claimed) {
+            (true, true) => Some(Basis::Claim),
+            (true, false) => Some(Basis::Judge),
+            (false, _) => None,
+        };
+        verdict.failure_class = (!met).then(|| judgement.failure_class.unwrap_or(class));
+        verdict.evidence = match claimed {
+            true => format!("no call succeeded that could show it; a judge says: {}", judgement.evidence),
+            false => judgement.evidence.clone(),
+        };
     }
 }
 

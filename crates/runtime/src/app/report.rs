@@ -82,9 +82,18 @@ pub fn shortcoming(result: &FinalResult, task: &str) -> Option<Problem> {
     let problem = match (result.directive, result.cause) {
         (Directive::Accept, _) => return None,
         (Directive::Success, _) => {
-            let unmet = result.unmet().map(|verdict| format!("{} ({})", verdict.criterion, verdict.evidence));
-            let unmet: Vec<String> = unmet.chain(result.reason.clone()).collect();
-            Problem::new(Code::UNMET, format!("delivered, but not met: {}", unmet.join("; ")))
+            let short = |kind: &str| {
+                let verdicts = result.unmet().filter(move |verdict| verdict.name() == kind);
+                verdicts
+                    .map(|verdict| format!("{} ({})", verdict.criterion, verdict.evidence))
+                    .collect::<Vec<_>>()
+            };
+            let unmet: Vec<String> = short("not met").into_iter().chain(result.reason.clone()).collect();
+            let named = [("not met", unmet), ("unverified", short("unverified"))];
+            let named = named.into_iter().filter(|(_, which)| !which.is_empty());
+            let named: Vec<String> =
+                named.map(|(kind, which)| format!("{kind}: {}", which.join("; "))).collect();
+            Problem::new(Code::UNMET, format!("delivered, but {}", named.join("; ")))
         }
         (Directive::Abandon, Some(Cause::NeedsModel)) => {
             let what = "I need a model for that, and there is none";

@@ -188,8 +188,8 @@ pub(super) fn checks(chain: &Chain, replayed: Option<&Replayed>) -> Vec<Line> {
 }
 
 fn verdict(verdict: &Verdict) -> String {
-    let Verdict { criterion, passed, evidence, .. } = verdict;
-    format!("{criterion}: {} ({evidence})", if *passed { "met" } else { "not met" })
+    let Verdict { criterion, evidence, .. } = verdict;
+    format!("{criterion}: {} ({evidence})", verdict.name())
 }
 
 /// The event that went out.

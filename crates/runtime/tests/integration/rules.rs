@@ -152,7 +152,7 @@ fn the_deciding_code_is_what_its_number_says() {
         Piece {
             name: "engine::RULES",
             found: (engine::RULES, digest(ENGINE, &limits)),
-            recorded: (5, "eac909bac0b23ef3"),
+            recorded: (6, "d613abc4ec6f0c0c"),
         },
     ];
     for Piece { name, found: (number, digest), recorded } in &table {

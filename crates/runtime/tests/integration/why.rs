@@ -398,12 +398,15 @@ async fn a_step_that_was_rewritten_with_its_digest_is_named_by_what_follows_from
     has(&found, "call DIFFERS output: ");
     has(
         &found,
-        "checks DIFFERS check 3: the number of files is known: met (/count is 2) / the number of files is known: met (/count is 3)",
+        "checks DIFFERS check 3: the number of files is known: proved (/count is 2) / the number of files is known: proved (/count is 3)",
     );
 
     let found = rewrite(2, "find_files ran", "anything ran").await;
     has(&found, "journal DIFFERS journal, in the audit: ");
-    has(&found, "checks DIFFERS check 1: find_files ran: met (find_files ran 1 time) / anything ran: met");
+    has(
+        &found,
+        "checks DIFFERS check 1: find_files ran: proved (find_files ran 1 time) / anything ran: proved",
+    );
 
     let found = rewrite(3, "\"r_tag\":\"call\"", "\"r_tag\":\"plan\"").await;
     has(&found, "journal DIFFERS reasons of step 3: ");

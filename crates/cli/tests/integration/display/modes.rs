@@ -22,7 +22,7 @@ fn canonical_mode_and_signals_are_on_at_every_moment() {
     let scene = Scene::new(&slow(500));
     let terminal = scene.run();
     let since = Instant::now();
-    while !terminal.text().contains("checks met") {
+    while !terminal.text().contains("✓ done") {
         let flags = terminal.settings().local_flags;
         assert!(flags.contains(LocalFlags::ICANON | LocalFlags::ISIG), "{}", terminal.text());
         assert!(since.elapsed() < Duration::from_secs(30), "{}", terminal.text());
@@ -128,7 +128,7 @@ fn ctrl_z_gives_the_terminal_back_and_fg_draws_again() {
     assert_eq!(terminal.settings(), terminal.before);
     let before = terminal.text().matches(RULE).count();
     terminal.types("go on\n");
-    terminal.sees(RULE, before + 1).sees("checks met", 1);
+    terminal.sees(RULE, before + 1).sees("✓ done", 1);
     let (exit, shown) = terminal.ends();
     assert_eq!(exit, Some(0), "{shown}");
     let left = screen(&shown, USUAL);
@@ -175,7 +175,7 @@ fn a_question_takes_the_place_of_the_block_and_what_is_over_meanwhile_follows_th
         place("✓ 1 delete the note"),
         place("✓ 3 count the docs"),
         place("delete_file is done"),
-        place("✓ done: all 3 checks met"),
+        place("✓ done: all 3 checks proved"),
     ];
     assert!(order.is_sorted(), "{order:?} {left:#?}");
     assert!(left[place("✓ 1 delete the note")].contains("1/1 check, you: yes"), "{left:#?}");

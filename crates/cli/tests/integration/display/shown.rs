@@ -29,7 +29,7 @@ fn the_screen_is_left_with_what_stays() {
         "✓ 2 add it up",
         "find_files is done",
         "calc is done",
-        "✓ done: all 2 checks met, ",
+        "✓ done: all 2 checks proved, ",
         "  cost      6 asks: understand 1, plan 1, work 4; ",
         "  regent why t-",
     ];
@@ -134,7 +134,10 @@ fn what_is_good_enough_lists_what_is_not_met() {
     let (exit, shown) = scene.run().ends();
     assert_eq!(exit, Some(5), "{shown}");
     let left = screen(&shown, USUAL);
-    assert!(left.iter().any(|line| line.starts_with("! good enough: 5 of 6 checks met")), "{left:#?}");
+    assert!(
+        left.iter().any(|line| line.starts_with("! good enough: 5 of 6 checks proved, 1 not met")),
+        "{left:#?}"
+    );
     assert!(
         left.iter().any(|line| line.starts_with("  not met   there are seven (/count is 2)")),
         "{left:#?}"
@@ -172,7 +175,7 @@ fn a_live_display_that_cannot_be_is_an_error() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).starts_with("error R2001: `--progress live` is not possible here"));
     let silent = scene.plain(&[&REQUEST[..], &["--progress", "none"]].concat());
-    assert!(text(&silent.stderr).starts_with("done: all 2 checks met, "), "{}", text(&silent.stderr));
+    assert!(text(&silent.stderr).starts_with("done: all 2 checks proved, "), "{}", text(&silent.stderr));
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod proof;
 mod trinity;
 
 use broker::Decided;
+use domain::criterion::Basis;
 use domain::event::Direction;
 use domain::id::{CallId, OriginId, ReasonId, VpolId};
 use domain::{Digest, Time, approval};
@@ -275,14 +276,16 @@ impl App {
             Err(problem) if problem.code == Code::DATABASE_DAMAGED => return unread(&problem.what),
             Err(problem) => return Err(problem),
         };
-        let met = result.verdicts.len() - result.unmet().count();
         let checks = result.verdicts.iter().map(|verdict| {
-            let label = if verdict.passed { "met" } else { "not met" };
-            Branch::leaf(label, format!("{} ({})", verdict.criterion, verdict.evidence))
+            let by = match verdict.basis {
+                Some(Basis::Call(number)) => format!("call {number}: "),
+                Some(Basis::Judge | Basis::Claim) | None => String::new(),
+            };
+            Branch::leaf(verdict.name(), format!("{} ({by}{})", verdict.criterion, verdict.evidence))
         });
         let text = match &result.reason {
             Some(reason) => format!("{}: {reason}", result.directive),
-            None => format!("{}: {met} of {} checks met", result.directive, result.verdicts.len()),
+            None => format!("{}: {}", result.directive, result.counted()),
         };
         Ok(Some(Branch::leaf("ended", text).over(checks.collect())))
     }

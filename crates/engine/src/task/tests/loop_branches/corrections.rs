@@ -53,9 +53,10 @@ fn what_the_world_refused_is_to_be_tried_on_another_target() {
     assert_eq!(*world.correction(), expected);
 }
 
-/// Attempt 1 has the number and not the tool, attempt 2 the tool and not the number: neither is a match.
+/// Attempt 1 has the number and not the tool, attempt 2 the tool and not the number. A pointer looks into the newest
+/// record only.
 #[test]
-fn the_evidence_of_an_earlier_attempt_is_no_evidence() {
+fn a_newer_record_takes_the_place_of_one_from_an_earlier_attempt() {
     let by_glob = Criterion::checked("glob ran", Check::ToolCalled { tool: GLOB.parse().unwrap() });
     let mut world = World::with(wanting(vec![criterion(0), by_glob]));
     world.attempts(0, counted());

@@ -9,6 +9,7 @@ mod evidence;
 mod memory;
 mod owner;
 mod planning;
+mod proof;
 mod questions;
 mod replans;
 mod silence;

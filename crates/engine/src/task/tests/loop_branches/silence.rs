@@ -139,6 +139,7 @@ fn without_a_judge_a_criterion_is_not_met_and_the_work_is_not_corrected() {
             passed: false,
             failure_class: Some(FailureClass::Environmental),
             evidence: said.clone(),
+            basis: None,
         };
         assert_eq!(outcome["criteria_verdicts"], json!([verdict]));
         assert_eq!((&outcome["status"], &outcome["failure_reason"]), (&json!("failed"), &json!(said)));
