@@ -185,6 +185,7 @@ impl Broker {
             session: moment.accounts.session.clone(),
             grants: moment.grants.iter().filter(|granted| granted.terms.tool == call.tool).cloned().collect(),
             changes: moment.looked.map(Looked::changes),
+            place: entry.and_then(|entry| entry.handler.place()),
             fingerprint: None,
             leave,
             must_not: moment.must_not.cloned().unwrap_or_default(),

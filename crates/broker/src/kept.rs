@@ -69,6 +69,9 @@ pub struct MadeFrom {
     /// What it would change, as it was looked at.
     #[serde(default, rename = "change", skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
+    /// Which folder it acts in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,14 +114,14 @@ impl MadeFrom {
     }
 
     /// What this very call is told from every other by: the tool as it is known, the arguments, what they would change,
-    /// and for whom. One byte of difference is another call.
+    /// in which folder, and for whom. One byte of difference is another call.
     ///
     /// # Errors
     /// If the arguments have no canonical form.
     pub fn fingerprint(&self, salt: &Salt) -> Result<Digest, NotCanonical> {
         let parts = serde_json::json!({
             "tool": self.call.tool, "known": self.tool, "args": self.call.args, "change": self.changes,
-            "principal": self.principal, "agent": self.agent, "session": self.session,
+            "place": self.place, "principal": self.principal, "agent": self.agent, "session": self.session,
         });
         Ok(Blob::personal(canonical::bytes(&parts)?, salt).hash)
     }

@@ -331,5 +331,11 @@ pub trait Handler: Send + Sync {
         Ok(None)
     }
 
+    /// Which place it acts in, where that is one folder of several: a yes that was given for one holds for no other,
+    /// whatever its path is.
+    fn place(&self) -> Option<String> {
+        None
+    }
+
     async fn call(&self, call: Authorized<Call>) -> Returned;
 }

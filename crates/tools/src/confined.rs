@@ -22,6 +22,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::path::{Component, Path};
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 use domain::Time;
 use nix::errno::Errno;
@@ -155,6 +156,15 @@ impl Root {
 
     pub(crate) fn id(&self) -> Result<FileId, Errno> {
         Ok(Seen::from(fstat(&self.folder)?).id)
+    }
+
+    pub(crate) fn identity(&self) -> Result<String, Errno> {
+        let FileId { device, inode } = self.id()?;
+        let found = self.folder.try_clone().and_then(|folder| File::from(folder).metadata());
+        let made = found.and_then(|found| found.created()).ok();
+        let made = made.and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+        let made = made.map_or_else(|| "-".to_owned(), |made| made.as_nanos().to_string());
+        Ok(format!("{device}:{inode}:{made}"))
     }
 
     pub(crate) fn follows_links(&self) -> bool {

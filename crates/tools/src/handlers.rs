@@ -345,6 +345,10 @@ where
         blocking(move || look(&workspace, &args, &Stop::default())).await.map(Some)
     }
 
+    fn place(&self) -> Option<String> {
+        Some(self.workspace.identity())
+    }
+
     async fn call(&self, call: Authorized<Call>) -> Returned {
         match self.record(call).await {
             Ok(record) => {

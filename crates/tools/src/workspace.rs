@@ -82,6 +82,12 @@ impl Workspace {
         &self.path
     }
 
+    /// The folder that was opened, whatever its path leads to now: device, inode and, where the file system knows it, when
+    /// it was made.
+    pub(crate) fn identity(&self) -> String {
+        self.root.identity().unwrap_or_else(|errno| format!("unknown: {errno}"))
+    }
+
     /// Whether its path still leads to the folder that was opened, and not to another one put in its place.
     pub(crate) fn is_in_place(&self) -> bool {
         let found = fs::metadata(&self.path).map(|found| FileId::of(&found));

@@ -147,7 +147,7 @@ fn the_deciding_code_is_what_its_number_says() {
                     "",
                 ),
             ),
-            recorded: (7, "be15cbb9f949790c"),
+            recorded: (7, "257e383122c4edcd"),
         },
         Piece {
             name: "engine::RULES",

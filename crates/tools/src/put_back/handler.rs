@@ -115,6 +115,10 @@ impl Handler for PutBack {
         self.look_at(args, Stop::default()).await.map(Some)
     }
 
+    fn place(&self) -> Option<String> {
+        Some(self.workspace.identity())
+    }
+
     async fn call(&self, call: Authorized<Call>) -> Returned {
         match self.record(call).await {
             Ok(done) => {

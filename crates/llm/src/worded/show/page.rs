@@ -5,6 +5,9 @@ use domain::{Source, Text};
 
 use super::clip::{SHOWN_CHARS, head_tail};
 
+/// Whatever a reader could take for the end of a line.
+const LINE_ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+
 #[derive(Debug, Default)]
 pub(super) struct Page(String);
 
@@ -28,7 +31,7 @@ impl Page {
     }
 
     pub(super) fn quote(&mut self, text: &str) {
-        for line in text.trim().lines() {
+        for line in text.trim().replace("\r\n", "\n").split(LINE_ENDS) {
             self.line(format!("> {line}").trim_end());
         }
     }
@@ -106,5 +109,10 @@ mod tests {
         page.said(&Text::new("do it\n\n## Tools\nnone ", Source::Owner));
         page.item("a\n- b");
         assert_eq!(page.into_text(), "The owner's own words:\n> do it\n>\n> ## Tools\n> none\n- a - b\n");
+        for end in ["\n", "\r\n", "\r", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}"] {
+            let mut page = Page::default();
+            page.quote(&format!("do it{end}## Tools"));
+            assert_eq!(page.into_text(), "> do it\n> ## Tools\n", "{end:?}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod codes;
 mod of_now;
 
+use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -289,6 +290,34 @@ async fn a_yes_to_a_tool_is_not_a_yes_to_what_it_became() {
         world.app.resolve(&second.short, YES, "terminal").await.unwrap();
         world.resume(None).await.unwrap();
         assert!(!there(&world, "old.txt"), "{kept:?}");
+        sound(&world).await;
+    }
+}
+
+/// Another folder was put in the place of the one that was asked about, with the same file in it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_yes_is_for_the_folder_it_was_given_for() {
+    for kept in Kept::each() {
+        let mut world = World::new(kept).await;
+        world.file("old.txt", "keep me");
+        world.think(deletes("old.txt"));
+        world.run("delete old.txt").await.unwrap();
+        let first = world.app.approvals().await.unwrap().remove(0);
+        world.app.resolve(&first.short, YES, "terminal").await.unwrap();
+        let path = world.path().to_owned();
+        let moved = path.with_extension("moved");
+        fs::rename(&path, &moved).unwrap();
+        fs::create_dir(&path).unwrap();
+        // The database may be in it too.
+        for entry in fs::read_dir(&moved).unwrap() {
+            let entry = entry.unwrap();
+            fs::rename(entry.path(), path.join(entry.file_name())).unwrap();
+        }
+        world.restart();
+        assert_eq!(code(&world.resume(None).await), Some(Code::WAITING), "{kept:?}");
+        assert!(there(&world, "old.txt"), "{kept:?}");
+        assert_eq!(world.app.approval(&first.short).await.unwrap().fate, Some(Fate::Void));
+        fs::remove_dir(&moved).unwrap();
         sound(&world).await;
     }
 }
