@@ -18,6 +18,7 @@ mod documents;
 #[cfg(feature = "faults")]
 mod failpoints;
 mod forget;
+mod hostile_model;
 mod keeping;
 #[cfg(feature = "faults")]
 mod kill;
