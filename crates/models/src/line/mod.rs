@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use domain::Clock;
 use domain::ask::{Unanswered, Usage};
+use domain::canonical::EXACT;
 use llm::{Completing, Completion, Listen, Model, Piece, Prompt, Quote, Unheard};
 
 use crate::dialect::{Counts, Form, Manner, request};
@@ -91,8 +92,8 @@ impl Model for Line {
             quote.models.push(endpoint.name());
             quote.outside |= endpoint.is_outside();
             quote.bytes = quote.bytes.max(bytes);
-            quote.tokens = quote.tokens.max(tokens);
-            quote.money = quote.money.max(money.saturating_mul(BILLED.into()));
+            quote.tokens = quote.tokens.max(tokens).min(EXACT);
+            quote.money = quote.money.max(money.saturating_mul(BILLED.into())).min(EXACT);
         }
         Some(quote)
     }
@@ -175,7 +176,8 @@ impl<'a> Asking<'a> {
         let begin = self.inner.around.clock.now();
         let reply = self.reply().await;
         let took = self.inner.around.clock.now().since(begin).as_millis();
-        (reply, Usage { latency_ms: u64::try_from(took).unwrap_or(u64::MAX), ..self.spent })
+        let usage = Usage { latency_ms: u64::try_from(took).unwrap_or(u64::MAX), ..self.spent };
+        (reply, usage.clamped())
     }
 
     async fn reply(&mut self) -> Result<Completion, Unanswered> {

@@ -9,8 +9,9 @@ mod judge;
 mod perceiver;
 mod planner;
 
-use domain::Text;
 use domain::ask::{Ask, Reply, Unanswered, Want};
+use domain::limits::NESTED_LEVELS;
+use domain::{Text, canonical};
 use serde_json::{Map, Value};
 
 use super::lenient;
@@ -69,7 +70,7 @@ impl Form {
         let found = found.map_err(|why| format!("{why}; {}", self.wanted()))?;
         let mut wrong = None;
         for value in &found {
-            match self.reply(value) {
+            match self.reply(value).and_then(kept) {
                 Ok(reply) => return Ok(reply),
                 Err(Misfit::Wrong(why)) => wrong = wrong.or(Some(why)),
                 Err(Misfit::Foreign) => {}
@@ -98,6 +99,17 @@ impl Form {
             Self::Executor => "wanted is one JSON object with `tool` and `args`, or with `output`",
             Self::Judge => "wanted is one JSON object with `verdicts`",
         }
+    }
+}
+
+/// A reply stands in a journal: what could not be read there again is no reply.
+fn kept(reply: Reply) -> Result<Reply, Misfit> {
+    match canonical::bytes_within(&reply, NESTED_LEVELS) {
+        Ok(_) => Ok(reply),
+        Err(error) => Err(Misfit::Wrong(format!(
+            "it cannot be kept: {}; write a large number as a text, and nest less deeply",
+            error.why()
+        ))),
     }
 }
 
