@@ -14,9 +14,11 @@ use std::sync::Arc;
 use domain::Clock;
 use domain::ask::{Unanswered, Usage};
 use domain::canonical::EXACT;
+use serde_json::Value;
 use llm::{Completing, Completion, Listen, Model, Piece, Prompt, Quote, Unheard};
 
 use crate::dialect::{Counts, Form, Manner, request};
+use crate::key::KeyMatcher;
 use crate::retry::{self, BILLED, Next};
 use crate::wire::Tried;
 use crate::{Dialect, Endpoint, Trouble, Wire};
@@ -47,6 +49,8 @@ pub struct Line(Arc<Inner>);
 
 struct Inner {
     endpoints: Vec<Endpoint>,
+    /// What finds their keys.
+    keys: Vec<KeyMatcher>,
     wire: Arc<Wire>,
     around: Surroundings,
 }
@@ -54,7 +58,8 @@ struct Inner {
 impl Line {
     #[must_use]
     pub fn new(endpoints: Vec<Endpoint>, wire: Arc<Wire>, around: Surroundings) -> Self {
-        Self(Arc::new(Inner { endpoints, wire, around }))
+        let keys = endpoints.iter().filter_map(|endpoint| endpoint.key.as_ref()?.matcher()).collect();
+        Self(Arc::new(Inner { endpoints, keys, wire, around }))
     }
 
     #[must_use]
@@ -96,6 +101,10 @@ impl Model for Line {
             quote.money = quote.money.max(money.saturating_mul(BILLED.into())).min(EXACT);
         }
         Some(quote)
+    }
+
+    fn redact(&self, value: &mut Value) {
+        self.0.keys.iter().for_each(|key| key.hide_in(value));
     }
 
     fn complete(&self, prompt: Prompt, listen: Listen) -> Completing {

@@ -59,11 +59,25 @@ impl Form {
     /// # Errors
     /// Why the text cannot be used, so that a model can do better.
     pub(crate) fn read(&self, text: &str) -> Result<Reply, Unanswered> {
+        self.read_redacted(text, &|_| ())
+    }
+
+    /// The same; `redact` takes out of every value what must be in none.
+    ///
+    /// # Errors
+    /// As [`Form::read`].
+    pub(crate) fn read_redacted(
+        &self,
+        text: &str,
+        redact: &dyn Fn(&mut Value),
+    ) -> Result<Reply, Unanswered> {
         if text.len() > REPLY_BYTES {
             let why = format!("the reply has {} bytes, more than {REPLY_BYTES}", text.len());
             return Err(Unanswered::unusable(why));
         }
-        self.first_that_fits(lenient::find(text)).map_err(Unanswered::unusable)
+        let mut found = lenient::find(text);
+        found.iter_mut().flatten().for_each(redact);
+        self.first_that_fits(found).map_err(Unanswered::unusable)
     }
 
     fn first_that_fits(&self, found: Result<Vec<Value>, String>) -> Result<Reply, String> {
