@@ -172,14 +172,14 @@ impl Reader {
 
     /// The reply, if all of it is there and it is one. Its usage is for whoever knows the price.
     pub fn finish(self) -> Result<Completion, Trouble> {
-        let (wrapped, key) = (self.wrapped, self.key);
+        let (wrapped, key, redactor) = (self.wrapped, self.key, self.redactor);
         match self.draft.finish(self.limit) {
             Ok(completion) => {
                 let Completion { text, calls, usage } = completion;
                 let text = if wrapped { fit::unwrap(text) } else { text };
                 let completion = Completion { text, calls, usage };
-                Ok(match key.as_ref().and_then(Key::matcher) {
-                    Some(key) => hide(completion, &key),
+                Ok(match redactor.matcher() {
+                    Some(key) => hide(completion, key),
                     None => completion,
                 })
             }

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 /// Escapes within escapes that are taken off.
 const LAYERS: usize = 6;
 /// The longest escape, as often as there may be layers of it: the end of a text that may be the beginning of one.
-const ESCAPE_UNITS: usize = 10 * LAYERS;
+const ESCAPE_BYTES: usize = 10 * LAYERS;
 
 /// What stands in the place of a key.
 pub(crate) const HIDDEN: &str = "(key)";
@@ -80,52 +80,80 @@ impl KeyMatcher {
     /// Where it is, in order; what overlaps is one.
     pub(crate) fn find(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
-        self.each_view(text, |units, form| {
-            let bytes: Vec<u8> = units.iter().map(|unit| unit.byte).collect();
-            found.extend(memchr::memmem::find_iter(&bytes, form.as_slice()).filter_map(|at| {
-                let (first, last) = (units.get(at)?, units.get(at + form.len() - 1)?);
-                Some(first.start..last.end)
-            }));
-        });
-        found.sort_by_key(|range| range.start);
-        found.dedup_by(|later, before| {
-            let overlap = later.start < before.end;
-            if overlap {
-                before.end = before.end.max(later.end);
-            }
-            overlap
-        });
-        found
-    }
-
-    /// From where on the text may be the beginning of a key that goes on in the next one.
-    pub(crate) fn may_begin(&self, text: &str) -> usize {
-        let mut from = text.len();
-        self.each_view(text, |units, form| {
-            // An escape that is cut off hides what it means, in each layer.
-            let whole = units.len() - escape_units(units);
-            from = units.get(whole).map_or(from, |cut| from.min(cut.start));
-            let units = units.get(..whole).unwrap_or_default();
-            let begins = |length: &usize| {
-                let end = units.get(units.len() - length..).unwrap_or_default();
-                end.iter().map(|unit| unit.byte).eq(form.iter().take(*length).copied())
-            };
-            let most = units.len().min(form.len().saturating_sub(1));
-            let first = (1..=most).rev().find(begins).and_then(|length| units.get(units.len() - length));
-            from = first.map_or(from, |first| from.min(first.start));
-        });
-        from
-    }
-
-    /// Every layer of the text, in each way of reading it, with what to look for there.
-    fn each_view(&self, text: &str, mut look: impl FnMut(&[Unit], &Form)) {
         for layer in layers(text) {
-            self.plain.iter().for_each(|form| look(&layer, form));
-            let digits = hex_view(&layer);
-            look(&digits, &self.hex);
-            let url: Vec<Unit> = layer.iter().map(|unit| Unit { byte: of_url(unit.byte), ..*unit }).collect();
-            self.base64.iter().for_each(|form| look(&url, form));
+            self.each_view(layer, |view, form| found.extend(view.find(form)));
         }
+        in_order(found)
+    }
+
+    /// The same, and from where on the text may be the beginning of a key that goes on in the next one.
+    pub(crate) fn find_so_far(&self, text: &str) -> (Vec<Range<usize>>, usize) {
+        let (mut found, mut from) = (Vec::new(), text.len());
+        for layer in layers(text) {
+            self.each_view(layer, |view, form| {
+                found.extend(view.find(form));
+                from = from.min(view.may_begin(form).unwrap_or(from));
+            });
+        }
+        let found = in_order(found);
+        // What is a key is not the beginning of another one.
+        let from = found.iter().find(|range| range.contains(&from)).map_or(from, |whole| whole.end);
+        (found, from)
+    }
+
+    /// A layer in each way of reading it, with what to look for there.
+    fn each_view(&self, layer: Vec<Unit>, mut look: impl FnMut(&View, &Form)) {
+        look(&View::of(hex_view(&layer)), &self.hex);
+        let mut view = View::of(layer);
+        self.plain.iter().for_each(|form| look(&view, form));
+        view.bytes.iter_mut().for_each(|byte| *byte = of_url(*byte));
+        self.base64.iter().for_each(|form| look(&view, form));
+    }
+}
+
+/// What overlaps is one.
+fn in_order(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    found.sort_by_key(|range| range.start);
+    found.dedup_by(|later, before| {
+        let overlap = later.start < before.end;
+        if overlap {
+            before.end = before.end.max(later.end);
+        }
+        overlap
+    });
+    found
+}
+
+/// One way of reading a layer.
+struct View {
+    units: Vec<Unit>,
+    bytes: Vec<u8>,
+}
+
+impl View {
+    fn of(units: Vec<Unit>) -> Self {
+        let bytes = units.iter().map(|unit| unit.byte).collect();
+        Self { units, bytes }
+    }
+
+    fn find<'a>(&'a self, form: &'a Form) -> impl Iterator<Item = Range<usize>> + 'a {
+        // A searcher would keep a copy of the key.
+        let begins = form.first().map(|first| memchr::memchr_iter(*first, &self.bytes));
+        let here = |at: &usize| self.bytes.get(*at..*at + form.len()).is_some_and(|part| *part == ***form);
+        begins.into_iter().flatten().filter(here).filter_map(|at| {
+            let (first, last) = (self.units.get(at)?, self.units.get(at + form.len() - 1)?);
+            Some(first.start..last.end)
+        })
+    }
+
+    fn may_begin(&self, form: &Form) -> Option<usize> {
+        // An escape that is cut off hides what it means.
+        let whole = self.bytes.len() - escape_bytes(&self.bytes);
+        let bytes = self.bytes.get(..whole)?;
+        let most = bytes.len().min(form.len().saturating_sub(1));
+        let begins = |length: &usize| form.get(..*length).is_some_and(|beginning| bytes.ends_with(beginning));
+        let length = (1..=most).rev().find(begins).unwrap_or(0);
+        self.units.get(whole - length).map(|first| first.start)
     }
 }
 
@@ -257,18 +285,26 @@ const fn of_url(byte: u8) -> u8 {
 /// The characters that the key alone decides, where so many bytes of a group stand before it.
 fn base64(key: &[u8], offset: usize) -> Vec<u8> {
     const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let bits: Vec<u8> = key.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1)).collect();
-    let skipped = (6 - offset * 8 % 6) % 6;
-    let sign = |six: &[u8]| {
-        let value = six.iter().fold(0_usize, |value, bit| value << 1 | usize::from(*bit));
-        SIGNS.get(value).copied().unwrap_or_default()
-    };
-    bits.get(skipped..).unwrap_or_default().chunks_exact(6).map(sign).collect()
+    let (mut signs, mut bits, mut held) = (Vec::with_capacity(key.len() * 4 / 3), 0_usize, 0_u32);
+    // Those that share a sign with what stands before it are left out.
+    let mut skipped = (6 - offset * 8 % 6) % 6;
+    for byte in key {
+        held = held << 8 | u32::from(*byte);
+        bits += 8 - skipped;
+        held &= (1 << bits) - 1;
+        skipped = 0;
+        while bits >= 6 {
+            bits -= 6;
+            signs.extend(SIGNS.get((held >> bits) as usize & 63));
+        }
+        held &= (1 << bits) - 1;
+    }
+    signs
 }
 
-/// How many units at the end may be escapes that are cut off.
-fn escape_units(units: &[Unit]) -> usize {
-    let end = units.get(units.len().saturating_sub(ESCAPE_UNITS)..).unwrap_or_default();
-    let first = end.iter().position(|unit| matches!(unit.byte, b'\\' | b'%' | b'&'));
+/// How many bytes at the end may be escapes that are cut off.
+fn escape_bytes(bytes: &[u8]) -> usize {
+    let end = bytes.get(bytes.len().saturating_sub(ESCAPE_BYTES)..).unwrap_or_default();
+    let first = end.iter().position(|byte| matches!(byte, b'\\' | b'%' | b'&'));
     first.map_or(0, |first| end.len() - first)
 }

@@ -20,6 +20,10 @@ impl StreamRedactor {
         Self { matcher: key.and_then(Key::matcher), held: String::new() }
     }
 
+    pub(crate) const fn matcher(&self) -> Option<&KeyMatcher> {
+        self.matcher.as_ref()
+    }
+
     pub(crate) fn hear(&mut self, piece: Piece<'_>, hear: &dyn Fn(Piece<'_>)) {
         let Some(matcher) = &self.matcher else { return hear(piece) };
         let (text, kind): (&str, fn(&str) -> Piece<'_>) = match piece {
@@ -32,12 +36,7 @@ impl StreamRedactor {
             }
         };
         self.held.push_str(text);
-        let found = matcher.find(&self.held);
-        let mut from = matcher.may_begin(&self.held);
-        // What is a key is not the beginning of another one.
-        if let Some(whole) = found.iter().find(|range| range.contains(&from)) {
-            from = whole.end;
-        }
+        let (found, from) = matcher.find_so_far(&self.held);
         let rest = self.held.split_off(from);
         let shown = super::without(&self.held, &found);
         if !shown.is_empty() {
