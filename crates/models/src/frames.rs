@@ -182,7 +182,7 @@ fn is_whole(data: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{FRAME_BYTES, STREAM_BYTES, Frame, Frames, Framing};
+    use super::{FRAME_BYTES, Frame, Frames, Framing, STREAM_BYTES};
     use crate::Trouble;
 
     fn read(framing: Framing, chunks: &[&[u8]]) -> Result<Vec<Frame>, Trouble> {
@@ -280,7 +280,8 @@ mod tests {
         for part in [comment, event] {
             let most = STREAM_BYTES / part.len();
             let mut frames = Frames::new(Framing::Events);
-            let fed = (0..most * 2).find_map(|fed| frames.feed(&part, &mut |_| Ok(())).err().map(|why| (fed, why)));
+            let fed =
+                (0..most * 2).find_map(|fed| frames.feed(&part, &mut |_| Ok(())).err().map(|why| (fed, why)));
             assert_eq!(fed, Some((most, Trouble::TooLong { bytes: STREAM_BYTES })));
         }
     }

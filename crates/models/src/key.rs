@@ -1,11 +1,11 @@
 //! A key to somebody's server. It is shown nowhere, and overwritten when it is no longer needed. What a server returns is looked
 //! through for it: [`KeyMatcher`] for replies, [`Key::remove`] for errors, [`StreamRedactor`] for what is shown while it comes in.
 
-mod matcher;
-mod stream;
 #[cfg(test)]
 #[path = "key/tests.rs"]
 mod disguises;
+mod matcher;
+mod stream;
 
 use std::borrow::Cow;
 use std::fmt;

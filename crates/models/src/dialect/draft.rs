@@ -472,8 +472,22 @@ mod tests {
     #[test]
     fn an_object_in_fragments_is_whole_when_it_can_be_read() {
         let texts = [
-            "{}", " {} ", "{\"a\":\"}\"}", "{\"a\":\"\\\"}", "{\"a\":\"\\\\\"}", "{]", "{\"a\":[1,{}]}", "{} {}", "{}x", "[1]", "1", "", "\"a\"",
-            "{\"a\":1", "{a}", "{\"é\":\"日\"}",
+            "{}",
+            " {} ",
+            "{\"a\":\"}\"}",
+            "{\"a\":\"\\\"}",
+            "{\"a\":\"\\\\\"}",
+            "{]",
+            "{\"a\":[1,{}]}",
+            "{} {}",
+            "{}x",
+            "[1]",
+            "1",
+            "",
+            "\"a\"",
+            "{\"a\":1",
+            "{a}",
+            "{\"é\":\"日\"}",
         ];
         for text in texts {
             for parts in [1, 2, 3, text.len().max(1)] {
@@ -496,16 +510,27 @@ mod tests {
         let trouble = (0..100_000_u64).find_map(|index| {
             begun = index;
             let args = json!("{}");
-            draft.add_call(Fragment { index: Some(index), name: "read", args: Some(&args), ..Fragment::default() }, &|_| ()).err()
+            draft
+                .add_call(
+                    Fragment { index: Some(index), name: "read", args: Some(&args), ..Fragment::default() },
+                    &|_| (),
+                )
+                .err()
         });
         let what = "it calls more than 128 tools at once".into();
         assert_eq!((trouble, begun), (Some(Trouble::Malformed { what }), 128));
         // A name in every fragment makes it ask each time whether the arguments are whole.
         let mut draft = Draft { over: true, end: Some(End::Calls), ..Draft::default() };
-        let fragments = std::iter::once("{\"p\":\"").chain(std::iter::repeat_n("}}}}}}}}}}", 100_000)).chain(["\"}"]);
+        let fragments =
+            std::iter::once("{\"p\":\"").chain(std::iter::repeat_n("}}}}}}}}}}", 100_000)).chain(["\"}"]);
         for text in fragments {
             let args = json!(text);
-            draft.add_call(Fragment { index: Some(0), name: "read", args: Some(&args), ..Fragment::default() }, &|_| ()).unwrap();
+            draft
+                .add_call(
+                    Fragment { index: Some(0), name: "read", args: Some(&args), ..Fragment::default() },
+                    &|_| (),
+                )
+                .unwrap();
         }
         assert_eq!(draft.finish(1).unwrap().calls.len(), 1);
     }

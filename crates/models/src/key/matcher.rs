@@ -210,7 +210,8 @@ fn without_escapes(units: &[Unit]) -> Option<Vec<Unit>> {
 /// What follows a backslash: what it means, and how many units it is.
 fn backslash(rest: &[Unit]) -> Option<(Option<u32>, usize)> {
     let (first, after) = rest.split_first()?;
-    let code = |found: Option<(u32, usize)>, more: usize| found.map(|(code, length)| (Some(code), length + more));
+    let code =
+        |found: Option<(u32, usize)>, more: usize| found.map(|(code, length)| (Some(code), length + more));
     match first.byte {
         b'u' if after.first().is_some_and(|unit| unit.byte == b'{') => {
             let (value, length) = number(after.get(1..)?, 16, 1..=6)?;

@@ -118,14 +118,19 @@ fn hidden() -> impl Strategy<Value = Hidden> {
         Just(Disguise::Rust),
     ];
     let coding = prop_oneof![
-        Just(Coding::Plain), Just(Coding::Hex), Just(Coding::HexPairs), Just(Coding::Base64), Just(Coding::Base64Url),
+        Just(Coding::Plain),
+        Just(Coding::Hex),
+        Just(Coding::HexPairs),
+        Just(Coding::Base64),
+        Just(Coding::Base64Url),
     ];
     let layers = prop::collection::vec((disguise, prop::collection::vec(any::<u8>(), 1..9)), 0..3);
     (keys(), "[ -~]{0,12}", coding, layers, "[a-z ]{0,20}", "[a-z ]{0,20}").prop_map(
         |(key, before, coding, layers, left, right)| {
             let text = coded(&before, &key, coding);
             // A text that is written into another one is cut by nothing: blanks come last.
-            let text = layers.iter().fold(text, |text, (disguise, chance)| disguised(&text, *disguise, chance));
+            let text =
+                layers.iter().fold(text, |text, (disguise, chance)| disguised(&text, *disguise, chance));
             Hidden { key, text: format!("{left} {text} {right}") }
         },
     )
@@ -136,7 +141,8 @@ fn is_clean(key: &str, text: &str) {
     assert!(!text.contains(key), "{text}");
     let found = KeyMatcher::new(key).find(text);
     assert!(found.is_empty(), "{text}: {found:?}");
-    let bare: String = text.chars().filter(|c| !domain::unseen::is_unseen(*c) && !c.is_whitespace()).collect();
+    let bare: String =
+        text.chars().filter(|c| !domain::unseen::is_unseen(*c) && !c.is_whitespace()).collect();
     assert!(!bare.contains(key), "{text}");
 }
 
@@ -291,7 +297,8 @@ fn each_way_to_write_a_key() {
     for text in table {
         assert_eq!(matcher.hide(&format!("it is {text}.")), "it is (key).", "{text}");
     }
-    let numbers = "0x73,0x6B,0x2D,0x63,0x61,0x6E,0x61,0x72,0x79,0x2D,0x37,0x66,0x33,0x65,0x31,0x62,0x39,0x63,0x32,0x64";
+    let numbers =
+        "0x73,0x6B,0x2D,0x63,0x61,0x6E,0x61,0x72,0x79,0x2D,0x37,0x66,0x33,0x65,0x31,0x62,0x39,0x63,0x32,0x64";
     assert_eq!(matcher.hide(numbers), "0x(key)");
     for before in ["", "a", "ab", "Bearer "] {
         let text = base64(format!("{before}{key}").as_bytes(), b"+/");

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use domain::Clock;
 use domain::ask::{Unanswered, Usage};
 use domain::canonical::EXACT;
-use serde_json::Value;
 use llm::{Completing, Completion, Listen, Model, Piece, Prompt, Quote, Unheard};
+use serde_json::Value;
 
 use crate::dialect::{Counts, Form, Manner, request};
 use crate::key::KeyMatcher;

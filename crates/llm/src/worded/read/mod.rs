@@ -66,11 +66,7 @@ impl Form {
     ///
     /// # Errors
     /// As [`Form::read`].
-    pub(crate) fn read_redacted(
-        &self,
-        text: &str,
-        redact: &dyn Fn(&mut Value),
-    ) -> Result<Reply, Unanswered> {
+    pub(crate) fn read_redacted(&self, text: &str, redact: &dyn Fn(&mut Value)) -> Result<Reply, Unanswered> {
         if text.len() > REPLY_BYTES {
             let why = format!("the reply has {} bytes, more than {REPLY_BYTES}", text.len());
             return Err(Unanswered::unusable(why));

@@ -118,7 +118,8 @@ async fn a_reply_that_is_there_is_taken_whatever_drips_after_it() {
     for dialect in Dialect::ALL {
         let whole = samples::says(dialect);
         let after = if dialect == Ollama { "\n" } else { ": still there\n\n" };
-        let acts = [server::begin(&[whole.as_bytes()], Act::Pause(Duration::ZERO)), drip(after, 500)].concat();
+        let acts =
+            [server::begin(&[whole.as_bytes()], Act::Pause(Duration::ZERO)), drip(after, 500)].concat();
         let (url, _) = play(vec![acts]).await;
         let begun = std::time::Instant::now();
         let reply = World::new(pace()).ask(vec![at(dialect, &url)], samples::prompt(false)).await.unwrap();
