@@ -336,6 +336,16 @@ mod tests {
     }
 
     #[test]
+    fn metadata_that_could_not_be_read_again_is_refused() {
+        let with = |metadata| Incoming { metadata: Some(metadata), ..telegram() };
+        assert_eq!(with(serde_json::json!({ "id": 1_u64 << 53 })).check(), Ok(()));
+        let deep = (0..65).fold(serde_json::Value::Null, |inner, _| serde_json::json!([inner]));
+        for metadata in [serde_json::json!({ "id": u64::MAX }), deep] {
+            assert!(matches!(with(metadata).check(), Err(NotAnEvent::Metadata(_))));
+        }
+    }
+
+    #[test]
     fn empty_and_endless_names_are_refused() {
         let empty = Incoming { sender: String::new(), ..telegram() };
         assert_eq!(empty.check(), Err(NotAnEvent::Empty { field: "sender" }));

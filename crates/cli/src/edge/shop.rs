@@ -286,6 +286,23 @@ mod tests {
     }
 
     #[test]
+    fn a_page_that_drips_is_not_waited_for_long() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}/health", listener.local_addr().expect("address"));
+        let served = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            // Until nobody reads any more.
+            while stream.write_all(b" ").is_ok() {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+        });
+        let begun = std::time::Instant::now();
+        assert!(get(&url).is_err());
+        assert!(begun.elapsed() < std::time::Duration::from_secs(2), "{:?}", begun.elapsed());
+        served.join().expect("served");
+    }
+
+    #[test]
     fn whoever_accepts_and_says_nothing_is_not_waited_for_long() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}/health", listener.local_addr().expect("address"));

@@ -433,8 +433,9 @@ mod tests {
             assert!(bytes(&number).is_err() && serde_json_canonicalizer::to_vec(&number).is_err());
             // The library writes these as `null`.
             assert!(bytes(&outer(json!({}), number)).is_err());
-            assert!(bytes(&[Some(number)]).is_err() && bytes(&Kind::Two(0, number as f32)).is_err());
+            assert!(bytes(&[Some(number)]).is_err());
         }
+        assert!(bytes(&Kind::Two(0, f32::NAN)).is_err());
         assert!(bytes(&Kind::Named { b: i128::MIN, a: 0 }).is_err());
         assert_eq!(bytes(&()).unwrap(), b"null");
     }

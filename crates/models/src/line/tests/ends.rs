@@ -105,7 +105,7 @@ async fn a_reply_that_drips_for_ever_is_given_up() {
         let pace = crate::Pace { whole: Duration::from_millis(400), ..pace() };
         let acts = [server::begin(&[], Act::Pause(Duration::ZERO)), drip(part, 500)].concat();
         let (url, seen) = play(vec![acts]).await;
-        let begun = std::time::Instant::now();
+        let begun = tokio::time::Instant::now();
         let silence = World::new(pace).ask(vec![at(Chat, &url)], samples::prompt(false)).await.unwrap_err();
         assert!(silence.why.contains("was not done after"), "{part}: {}", silence.why);
         assert!(begun.elapsed() < Duration::from_secs(5) && seen.count() == 1, "{part}");
@@ -121,7 +121,7 @@ async fn a_reply_that_is_there_is_taken_whatever_drips_after_it() {
         let acts =
             [server::begin(&[whole.as_bytes()], Act::Pause(Duration::ZERO)), drip(after, 500)].concat();
         let (url, _) = play(vec![acts]).await;
-        let begun = std::time::Instant::now();
+        let begun = tokio::time::Instant::now();
         let reply = World::new(pace()).ask(vec![at(dialect, &url)], samples::prompt(false)).await.unwrap();
         assert_eq!(reply.text, SAID, "{dialect:?}");
         assert!(begun.elapsed() < Duration::from_secs(5), "{dialect:?}: {:?}", begun.elapsed());
@@ -134,7 +134,7 @@ async fn an_error_that_drips_is_read_as_far_as_it_came() {
     let drops = std::iter::repeat_n([Act::Send(b" ".to_vec()), Act::Pause(Duration::from_millis(20))], 500);
     let acts = std::iter::once(head).chain(drops.flatten()).collect();
     let (url, _) = play(vec![acts]).await;
-    let begun = std::time::Instant::now();
+    let begun = tokio::time::Instant::now();
     let silence = World::new(pace()).ask(vec![at(Chat, &url)], samples::prompt(false)).await.unwrap_err();
     assert!(silence.why.contains("refuses the key"), "{}", silence.why);
     assert!(begun.elapsed() < Duration::from_secs(5));
