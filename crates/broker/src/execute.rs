@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::call::{Call, Failure, Outcome};
 use domain::canonical::{self, NotCanonical};
-use domain::limits::{FAILURE_BYTES, STOPPING};
+use domain::limits::{FAILURE_BYTES, NESTED_LEVELS, STOPPING};
 use domain::probe::Point;
 use domain::{Stop, Time};
 use ledger::Batch;
@@ -218,6 +218,9 @@ fn judged(tool: &Entry, returned: Returned, secrets: &Secrets) -> Ran {
     let (id, most) = (&tool.spec.id, tool.spec.output_bytes);
     let wrong = if exceeds(&record, most) {
         Err(format!("`{id}` returned more than {most} bytes; it has run, and its result is not kept"))
+    } else if let Err(error) = canonical::bytes_within(&record, NESTED_LEVELS) {
+        let why = error.why();
+        Err(format!("`{id}` returned what cannot be kept; it has run, and its result is not kept: {why}"))
     } else {
         let wrong = |why| format!("`{id}` returned what its schema forbids; it has run: {why}");
         tool.returns(&record).map_err(wrong)

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::call::{Chooser, Evidence, FailureClass, ToolId};
+use crate::canonical::EXACT;
 use crate::gradient::PlanDirective;
 use crate::recall::Recalled;
 use crate::source::Text;
@@ -291,4 +292,15 @@ pub struct Usage {
     /// Millionths of the house's currency.
     #[serde(default)]
     pub price: u64,
+}
+
+impl Usage {
+    /// The same with every count clamped to what can be kept: a server may count whatever it likes.
+    #[must_use]
+    pub fn clamped(self) -> Self {
+        let Self { model, tokens_in, tokens_out, cached, latency_ms, price } = self;
+        let [tokens_in, tokens_out, cached, latency_ms, price] =
+            [tokens_in, tokens_out, cached, latency_ms, price].map(|count| count.min(EXACT));
+        Self { model, tokens_in, tokens_out, cached, latency_ms, price }
+    }
 }

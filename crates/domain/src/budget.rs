@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::canonical::EXACT;
+
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -47,12 +49,14 @@ impl Unit {
     /// An amount as people write it.
     #[must_use]
     pub fn amount(self, written: &str) -> Option<u64> {
-        match self {
+        let amount = match self {
             Self::Money => money(written),
             Self::Time => suffixed(written, &TIMES),
             Self::BytesOut => suffixed(written, &SIZES),
             Self::Calls | Self::Tokens => whole(written),
-        }
+        };
+        // What is kept of a budget must be readable again.
+        amount.filter(|amount| *amount <= EXACT)
     }
 
     /// The amount as people write it: what [`Unit::amount`] reads.

@@ -1,5 +1,8 @@
 //! Canonical JSON (RFC 8785): one value, one byte string. What is hashed or signed goes through here.
+//!
+//! What is written can be read again: a value that would come back as another one is refused.
 
+mod finite;
 mod sorted;
 
 use serde::Serialize;
@@ -9,10 +12,34 @@ use serde::de::DeserializeOwned;
 #[error("a value has no canonical JSON form: {0}")]
 pub struct NotCanonical(String);
 
+impl NotCanonical {
+    /// What is wrong with it, alone.
+    #[must_use]
+    pub fn why(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The largest whole number up to which every one is a double, which is what a number is here. Counts are clamped to it where
+/// they come in.
+pub const EXACT: u64 = 1 << 53;
+
+/// How many objects and lists may be within each other: what the reader follows.
+pub const LEVELS: usize = 127;
+
 /// # Errors
-/// If the value has no JSON form (a map with keys that are no strings, a number that is not finite).
+/// If the value has no JSON form (a map with keys that are no strings, a number that is not finite), or none that could be read
+/// again as the same value (a whole number that no double is equal to, more than [`LEVELS`] levels).
 pub fn bytes<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, NotCanonical> {
-    sorted::bytes(value).map_err(|error| NotCanonical(error.to_string()))
+    bytes_within(value, LEVELS)
+}
+
+/// The same for a value that will become a part of a larger one.
+///
+/// # Errors
+/// As [`bytes`], with this number of levels.
+pub fn bytes_within<T: Serialize + ?Sized>(value: &T, levels: usize) -> Result<Vec<u8>, NotCanonical> {
+    sorted::bytes(value, levels).map_err(|error| NotCanonical(error.to_string()))
 }
 
 /// The value as it will be read from its canonical bytes: names in order, 2.0 as 2.

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::canonical;
+use crate::limits::NESTED_LEVELS;
 use crate::time::Time;
 
 /// The adapter and platform of the owner's own terminal.
@@ -73,6 +75,8 @@ pub enum NotAnEvent {
     NotASourceId { field: &'static str, value: String },
     #[error("`{field}` begins with `{ERASED}`, which marks what was erased")]
     Erased { field: &'static str },
+    #[error("`metadata` cannot be kept: {0}; write a large number as a text")]
+    Metadata(String),
     #[error("`{0}` is reserved for the program itself; an adapter needs a name of its own")]
     Reserved(String),
 }
@@ -140,6 +144,10 @@ impl Incoming {
             if value.starts_with(ERASED) {
                 return Err(NotAnEvent::Erased { field });
             }
+        }
+        if let Some(metadata) = &self.metadata {
+            let kept = canonical::bytes_within(metadata, NESTED_LEVELS);
+            kept.map_err(|error| NotAnEvent::Metadata(error.why().to_owned()))?;
         }
         match &self.content_type {
             Some(content_type) if !is_media_type(content_type) => Err(NotAnEvent::NotAMediaType(
@@ -325,6 +333,16 @@ mod tests {
         assert_eq!(hook("webhook", "webhook").check(), Ok(()));
         assert_eq!(hook("webhook", "demo").check(), reserved);
         assert_eq!(hook("demo", "webhook").check(), reserved);
+    }
+
+    #[test]
+    fn metadata_that_could_not_be_read_again_is_refused() {
+        let with = |metadata| Incoming { metadata: Some(metadata), ..telegram() };
+        assert_eq!(with(serde_json::json!({ "id": 1_u64 << 53 })).check(), Ok(()));
+        let deep = (0..65).fold(serde_json::Value::Null, |inner, _| serde_json::json!([inner]));
+        for metadata in [serde_json::json!({ "id": u64::MAX }), deep] {
+            assert!(matches!(with(metadata).check(), Err(NotAnEvent::Metadata(_))));
+        }
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub const READ_BYTES: usize = 1024 * 1024;
 pub const MATCHING_LINES: usize = 1_000;
 /// What is kept of the result of one call.
 pub const OUTPUT_BYTES: usize = 50 * 1024 * 1024;
+/// Objects and lists within each other in what is kept of others: a model's reply, arguments, a result, an event's metadata.
+pub const NESTED_LEVELS: usize = 64;
 /// What is kept of the reason why a call failed.
 pub const FAILURE_BYTES: usize = 4 * 1024;
 /// How long a call that is to stop may take to say how far it came.

@@ -19,6 +19,10 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// Takes out of a reply what must be in none: the key of whoever gave it. Asked about every value once it is read out of its
+    /// text, where no escape hides anything any more.
+    fn redact(&self, _value: &mut Value) {}
+
     /// Nothing leaves the machine before this is polled; whoever drops it calls it off. What comes in is told as it comes.
     fn complete(&self, prompt: Prompt, listen: Listen) -> Completing;
 }

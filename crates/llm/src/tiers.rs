@@ -4,6 +4,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::model::{Completing, Listen, Model, Prompt, Quote, Role};
 
 pub struct Tiers {
@@ -37,6 +39,10 @@ impl Model for Tiers {
 
     fn complete(&self, prompt: Prompt, listen: Listen) -> Completing {
         self.of(prompt.place.role).complete(prompt, listen)
+    }
+
+    fn redact(&self, value: &mut Value) {
+        [&self.brain, &self.hands, &self.judge].into_iter().for_each(|model| model.redact(value));
     }
 }
 

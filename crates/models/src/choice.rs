@@ -315,6 +315,7 @@ async fn by_server(
         return Ok(Chosen::reflex(format!("no model is set, there is no key, {nobody}")).besides(passed_over));
     };
     let provider = if server.provider == "ollama" { &ollama } else { &llamacpp };
+    let server = server.without(provider.key.as_ref().ok().and_then(|key| key.as_ref().map(|(key, _)| key)));
     let Some(model) = server.models.first() else {
         return Ok(Chosen::reflex(String::new()).besides(passed_over));
     };

@@ -4,6 +4,7 @@ use std::pin::Pin;
 
 use serde_json::Value;
 
+use crate::Key;
 use crate::address::is_loopback;
 use crate::catalog::{self, Known};
 
@@ -23,6 +24,17 @@ pub(crate) struct Server {
     pub(crate) called: String,
     /// What it has that can talk, the most able first.
     pub(crate) models: Vec<String>,
+}
+
+impl Server {
+    /// The same without the key that it was once sent, should it call itself or a model by that.
+    pub(crate) fn without(mut self, key: Option<&Key>) -> Self {
+        if let Some(matcher) = key.and_then(Key::matcher) {
+            self.called = matcher.hidden(self.called);
+            self.models.retain(|model| matcher.find(model).is_empty());
+        }
+        self
+    }
 }
 
 /// Ollama, or else llama.cpp, at their addresses if they may be asked; the first that has a model.
@@ -191,6 +203,22 @@ pub(crate) mod tests {
             models: vec!["qwen3:8b".into(), "qwen3:0.6b".into()],
         };
         assert_eq!(found(&pages), Some(server));
+    }
+
+    #[test]
+    fn a_server_that_calls_a_model_by_its_key_has_no_such_model() {
+        let key = crate::Key::new("sk-canary-7f3e1b9c2d".into());
+        let models =
+            vec!["qwen3:8b".into(), "sk-canary-7f3e1b9c2d".into(), "c2stY2FuYXJ5LTdmM2UxYjljMmQ".into()];
+        let server = Server {
+            provider: "ollama",
+            url: OLLAMA.into(),
+            called: "Ollama sk-canary-7f3e1b9c2d".into(),
+            models,
+        };
+        let clean = server.clone().without(Some(&key));
+        assert_eq!((clean.called.as_str(), clean.models), ("Ollama (key)", vec!["qwen3:8b".to_owned()]));
+        assert_eq!(server.clone().without(None), server);
     }
 
     #[test]

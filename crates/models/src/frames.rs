@@ -7,6 +7,9 @@ use crate::Trouble;
 
 /// The most one frame may have. A frame that holds a whole reply still fits.
 pub const FRAME_BYTES: usize = llm::REPLY_BYTES * 4;
+/// The most a stream may have, with everything that is no part of a reply: wrapping, comments, events that nobody knows. A long
+/// reply in small pieces has a few megabytes of it.
+pub const STREAM_BYTES: usize = FRAME_BYTES * 16;
 
 /// One event of a stream, or one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +38,8 @@ pub struct Frames {
     event: String,
     data: Option<String>,
     size: usize,
+    /// Of the whole stream.
+    total: usize,
 }
 
 impl Frames {
@@ -48,6 +53,7 @@ impl Frames {
             event: String::new(),
             data: None,
             size: 0,
+            total: 0,
         }
     }
 
@@ -57,6 +63,10 @@ impl Frames {
         mut bytes: &[u8],
         take: &mut dyn FnMut(Frame) -> Result<(), Trouble>,
     ) -> Result<(), Trouble> {
+        self.total = self.total.saturating_add(bytes.len());
+        if self.total > STREAM_BYTES {
+            return Err(Trouble::TooLong { bytes: STREAM_BYTES });
+        }
         while !bytes.is_empty() {
             if std::mem::take(&mut self.after_return)
                 && let Some(rest) = bytes.strip_prefix(b"\n")
@@ -172,7 +182,7 @@ fn is_whole(data: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{FRAME_BYTES, Frame, Frames, Framing};
+    use super::{FRAME_BYTES, Frame, Frames, Framing, STREAM_BYTES};
     use crate::Trouble;
 
     fn read(framing: Framing, chunks: &[&[u8]]) -> Result<Vec<Frame>, Trouble> {
@@ -260,6 +270,20 @@ mod tests {
         let mut chunks: Vec<&[u8]> = vec![&comment; 8];
         chunks.push(b"data: a\n\n");
         assert_eq!(read(Framing::Events, &chunks), Ok(vec![frame("", "a")]));
+    }
+
+    /// Comments keep a connection alive; they do not keep it alive for ever.
+    #[test]
+    fn everything_in_a_stream_counts_against_its_size() {
+        let comment = [b": ".as_slice(), &vec![b'x'; FRAME_BYTES / 4], b"\n\n"].concat();
+        let event = [b"event: ping\ndata: ".as_slice(), &vec![b'x'; FRAME_BYTES / 4], b"\n\n"].concat();
+        for part in [comment, event] {
+            let most = STREAM_BYTES / part.len();
+            let mut frames = Frames::new(Framing::Events);
+            let fed =
+                (0..most * 2).find_map(|fed| frames.feed(&part, &mut |_| Ok(())).err().map(|why| (fed, why)));
+            assert_eq!(fed, Some((most, Trouble::TooLong { bytes: STREAM_BYTES })));
+        }
     }
 
     #[test]

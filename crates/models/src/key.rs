@@ -1,9 +1,27 @@
-//! A key to somebody's server. It is shown nowhere, and overwritten when it is no longer needed.
+//! A key to somebody's server. It is shown nowhere, and overwritten when it is no longer needed. What a server returns is looked
+//! through for it: [`KeyMatcher`] for replies, [`Key::remove`] for errors, [`StreamRedactor`] for what is shown while it comes in.
+
+#[cfg(test)]
+#[path = "key/tests.rs"]
+mod disguises;
+mod matcher;
+mod stream;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use zeroize::Zeroizing;
+
+use matcher::HIDDEN;
+pub(crate) use matcher::KeyMatcher;
+pub(crate) use stream::StreamRedactor;
+
+/// A shorter one is a word that stands where a key is wanted and none is, `ollama` say: it is no secret, and a reply may well
+/// mean it.
+const SHORTEST: usize = 12;
+/// In an error nothing is lost if a shorter one is hidden. One that is shorter still is only looked for as it is.
+const SHORTEST_IN_ERRORS: usize = 8;
 
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(Zeroizing<String>);
@@ -28,13 +46,20 @@ impl Key {
         }
     }
 
-    /// A text without it. A word that stands where a key is wanted and none is, `ollama` say, is no secret and may well be
-    /// meant.
+    /// What finds it; nothing if it is too short to be looked for.
     #[must_use]
-    pub(crate) fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        const SHORTEST: usize = 12;
-        let hidden = self.0.len() >= SHORTEST && text.contains(self.expose());
-        if hidden { Cow::Owned(text.replace(self.expose(), "(key)")) } else { Cow::Borrowed(text) }
+    pub(crate) fn matcher(&self) -> Option<KeyMatcher> {
+        (self.0.len() >= SHORTEST).then(|| KeyMatcher::new(self.expose()))
+    }
+
+    /// A text that may be shown, without it.
+    #[must_use]
+    pub(crate) fn remove(&self, text: &str) -> String {
+        match self.0.len() {
+            0 => text.to_owned(),
+            SHORTEST_IN_ERRORS.. => KeyMatcher::new(self.expose()).hide(text).into_owned(),
+            _ => text.replace(self.expose(), HIDDEN),
+        }
     }
 
     /// Only for the header that it goes into.
@@ -42,6 +67,23 @@ impl Key {
     pub fn expose(&self) -> &str {
         &self.0
     }
+}
+
+/// The text without these parts of it.
+fn without<'a>(text: &'a str, found: &[Range<usize>]) -> Cow<'a, str> {
+    if found.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let (mut shown, mut from) = (String::with_capacity(text.len()), 0);
+    for range in found {
+        if let Some(before) = text.get(from..range.start) {
+            shown.push_str(before);
+            shown.push_str(HIDDEN);
+            from = range.end;
+        }
+    }
+    shown.push_str(text.get(from..).unwrap_or_default());
+    Cow::Owned(shown)
 }
 
 /// Whether a text is rather a key than a word that somebody would write into settings.
@@ -82,7 +124,10 @@ mod tests {
 
     #[test]
     fn a_key_is_hidden_and_a_word_that_is_none_is_not() {
-        let hidden = |key: &str, text: &str| Key::new(key.into()).hide(text).into_owned();
+        let hidden = |key: &str, text: &str| match Key::new(key.into()).matcher() {
+            Some(matcher) => matcher.hide(text).into_owned(),
+            None => text.to_owned(),
+        };
         assert_eq!(hidden("sk-canary-0123", "a sk-canary-0123, sk-canary-012"), "a (key), sk-canary-012");
         assert_eq!(hidden("ollama", "run ollama serve"), "run ollama serve");
         assert_eq!(hidden("", "so"), "so");

@@ -163,10 +163,7 @@ pub(crate) fn clean(text: &str, key: Option<&Key>) -> String {
 
 /// Without the key, and on one line.
 fn scrub(text: &str, key: Option<&Key>) -> String {
-    let text = match key.map(Key::expose) {
-        Some(key) if !key.is_empty() => text.replace(key, "(key)"),
-        _ => text.to_owned(),
-    };
+    let text = key.map_or_else(|| text.to_owned(), |key| key.remove(text));
     let mut shown = String::new();
     for word in text.split_whitespace() {
         if !shown.is_empty() {

@@ -16,7 +16,7 @@ use domain::Time;
 use llm::{Completion, Listen, Prompt};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Response, Url};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::breaker::Breaker;
 use crate::dialect::{Counts, Manner, Outgoing, Reader, request};
@@ -191,16 +191,25 @@ impl Wire {
         first_byte: Duration,
     ) -> Result<(), Trouble> {
         let mut frames = Frames::new(framing);
+        // When it was last heard of, and how much of it there was: whoever has said everything is not waited for because of
+        // what follows it.
+        let (mut heard_at, mut heard) = (Instant::now(), (false, false, 0));
         loop {
             let (over, maybe, silent) =
                 (reader.is_over(), reader.may_be_over() && frames.is_between(), reader.size() == 0);
+            if heard != (over, maybe, reader.size()) {
+                (heard_at, heard) = (Instant::now(), (over, maybe, reader.size()));
+            }
+            let since = heard_at.elapsed();
             let (at, patience) = match self.pace.between_bytes {
-                between if over => (Stage::BetweenBytes, AFTERGLOW.min(between)),
-                between if maybe => (Stage::BetweenBytes, ENOUGH.min(between)),
+                between if over => (Stage::BetweenBytes, AFTERGLOW.min(between).saturating_sub(since)),
+                between if maybe => (Stage::BetweenBytes, ENOUGH.min(between).saturating_sub(since)),
                 _ if silent => (Stage::FirstByte, first_byte),
                 between => (Stage::BetweenBytes, between),
             };
             match timeout(patience, incoming.chunk()).await {
+                // It is ready as long as there are bytes, whatever the time.
+                Ok(Ok(Some(_))) if (over || maybe) && patience.is_zero() => return Ok(()),
                 Ok(Ok(Some(bytes))) => {
                     frames.feed(&bytes, &mut |frame| reader.read(&frame, &**listen))?;
                 }
@@ -255,12 +264,12 @@ impl Wire {
         Some(said.trouble(after))
     }
 
-    /// As much of it as comes, and is worth reading.
+    /// As much of it as comes soon, and is worth reading.
     async fn error_body(&self, incoming: &mut Incoming) -> String {
         let mut body = Vec::new();
+        let until = Instant::now() + self.pace.between_bytes.min(self.pace.connect);
         while body.len() < ERROR_BYTES
-            && let Ok(Ok(Some(bytes))) =
-                timeout(self.pace.between_bytes.min(self.pace.connect), incoming.chunk()).await
+            && let Ok(Ok(Some(bytes))) = timeout_at(until, incoming.chunk()).await
         {
             body.extend_from_slice(&bytes);
         }

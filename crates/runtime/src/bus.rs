@@ -16,7 +16,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::pipeline;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 
 /// Steps that a display may be behind before it misses some.
 const BEHIND: usize = 256;
@@ -111,7 +111,7 @@ pub struct Tap {
 pub struct Tapped {
     pub seq: i64,
     pub task: TaskId,
-    /// Nothing if its content was erased.
+    /// Nothing if its content was erased or cannot be read.
     pub step: Option<Step>,
 }
 
@@ -164,7 +164,11 @@ impl Tap {
         let mut last = self.after;
         for row in self.ledger.steps_after(self.after, PAGE).await? {
             last = row.seq.0.unwrap_or(last);
-            let step = pipeline::step_of(&self.ledger, &row).await?;
+            let step = match pipeline::step_of(&self.ledger, &row).await {
+                // Whoever waits for the steps behind it would wait for ever.
+                Err(problem) if problem.code == Code::DATABASE_DAMAGED => None,
+                step => step?,
+            };
             found.push(Tapped { seq: last, task: row.task, step });
         }
         self.after = last;

@@ -43,7 +43,7 @@ async fn follow(app: &App, screen: &Screen, after: Option<i64>) -> Result<(), su
             screen.line(&format!(
                 "{:>8} {short:<8} {when} {}",
                 line.seq,
-                line.input.unwrap_or("(erased)")
+                line.input.unwrap_or("(erased or unreadable)")
             ))?;
         }
         screen.flush()?;
@@ -264,6 +264,9 @@ fn page(app: &App, screen: &Screen, view: &TaskView) -> String {
     }
     if view.erased {
         add("result", "(erased)");
+    }
+    if let Some(why) = &view.unreadable {
+        add("damaged", &format!("{}; what follows from it is not shown", inline(why)));
     }
     let journal: Vec<&str> = view.journal.iter().map(|step| step.input).collect();
     add("journal", &journal.join(", "));

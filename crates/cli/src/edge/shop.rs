@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use models::{Environment, Key, Prices, Probe, Probing, Provider, Wishes};
 use nix::unistd::Uid;
@@ -170,21 +170,36 @@ fn get(url: &str) -> io::Result<Vec<u8>> {
     };
     let address =
         with_port.to_socket_addrs()?.find(|address| address.ip().is_loopback()).ok_or_else(wrong)?;
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    let stream = &TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let request = format!(
         "GET /{path} HTTP/1.0\r\nHost: {host}\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
     );
-    stream.write_all(request.as_bytes())?;
-    let mut answer = Vec::new();
-    stream.take(LARGEST).read_to_end(&mut answer)?;
+    (&mut &*stream).write_all(request.as_bytes())?;
+    let answer = read_soon(stream.take(LARGEST), |left| stream.set_read_timeout(Some(left)))?;
     let end = answer.windows(4).position(|part| part == b"\r\n\r\n").ok_or_else(wrong)?;
     let (head, body) = answer.split_at(end + 4);
     let mut words = head.split(|&byte| byte == b' ');
     match (words.next(), words.next()) {
         (Some(version), Some(b"200")) if version.starts_with(b"HTTP/1.") => Ok(body.to_vec()),
         _ => Err(wrong()),
+    }
+}
+
+/// All of it, if it is there in time: the limit is for the whole page, not for each part of it.
+fn read_soon(mut page: impl io::Read, patience: impl Fn(Duration) -> io::Result<()>) -> io::Result<Vec<u8>> {
+    let (begun, mut answer, mut part) = (Instant::now(), Vec::new(), vec![0; 64 * 1024]);
+    loop {
+        let left = PATIENCE.saturating_sub(begun.elapsed());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        patience(left)?;
+        match page.read(&mut part)? {
+            0 => return Ok(answer),
+            length => answer.extend_from_slice(part.get(..length).unwrap_or_default()),
+        }
     }
 }
 
@@ -268,6 +283,23 @@ mod tests {
         for elsewhere in ["https://127.0.0.1/", "http://192.0.2.1/", "nonsense", "http://"] {
             assert!(get(elsewhere).is_err(), "{elsewhere}");
         }
+    }
+
+    #[test]
+    fn a_page_that_drips_is_not_waited_for_long() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}/health", listener.local_addr().expect("address"));
+        let served = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            // Until nobody reads any more.
+            while stream.write_all(b" ").is_ok() {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+        });
+        let begun = std::time::Instant::now();
+        assert!(get(&url).is_err());
+        assert!(begun.elapsed() < std::time::Duration::from_secs(2), "{:?}", begun.elapsed());
+        served.join().expect("served");
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Canonical JSON in one buffer. The library that we compare ourselves with keeps a buffer for every key and every value and
 //! makes a writer for every fragment, and every decision, entry and step goes through here. How numbers look, other than
 //! small whole ones, is left to it.
+//!
+//! INVARIANT (round-trip): what is written can be read again and means the same. A whole number that a double cannot hold, a
+//! number that is not finite, and nesting that no reader follows are refused.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
@@ -10,20 +13,28 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
-/// The largest whole number up to which every one of them is a double, which is what a number is here.
-const WHOLE: u64 = 1 << 53;
+use super::{EXACT, finite};
 
-pub(super) fn bytes<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<Vec<u8>> {
+/// `levels`: how many objects and lists may be within each other.
+pub(super) fn bytes<T: Serialize + ?Sized>(value: &T, levels: usize) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(256);
-    let sorted = Sorted { out: &mut out, objects: Vec::new() };
+    let mut nulls = false;
+    let sorted = Sorted { out: &mut out, nulls: &mut nulls, levels, objects: Vec::new() };
     value.serialize(&mut Serializer::with_formatter(io::sink(), sorted))?;
-    // A number that is not finite looks like nothing here; alone it has no form.
-    if out == b"null" { serde_json_canonicalizer::to_vec(&value) } else { Ok(out) }
+    // The serializer writes a number that is not finite as `null`, and does not tell.
+    if nulls {
+        finite::check(value)?;
+    }
+    Ok(out)
 }
 
 /// Everything is written to `out`; the serializer's own writer gets nothing.
 struct Sorted<'a> {
     out: &'a mut Vec<u8>,
+    /// Whether a `null` was written.
+    nulls: &'a mut bool,
+    /// How many more objects and lists may be opened within the open ones.
+    levels: usize,
     /// Those that are open.
     objects: Vec<Object>,
 }
@@ -53,6 +64,22 @@ impl Sorted<'_> {
 
     fn whole(&mut self, negative: bool, amount: u64) -> io::Result<()> {
         write!(self.out, "{}{amount}", if negative { "-" } else { "" })
+    }
+
+    /// A whole number, written as the double that it must be equal to.
+    fn exact(&mut self, whole: &str, double: f64) -> io::Result<()> {
+        let written = serde_json_canonicalizer::to_vec(&double)?;
+        if written != whole.as_bytes() {
+            let what = format!("{whole} cannot be written exactly: a number here is a double");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        self.out.extend(written);
+        Ok(())
+    }
+
+    fn open(&mut self) -> io::Result<()> {
+        self.levels = self.levels.checked_sub(1).ok_or_else(|| wrong("it is nested too deeply"))?;
+        Ok(())
     }
 
     fn property(&mut self) -> io::Result<&mut Property> {
@@ -130,22 +157,18 @@ macro_rules! whole {
 macro_rules! huge {
     ($($name:ident($kind:ty);)+) => {$(
         fn $name<W: ?Sized + Write>(&mut self, _: &mut W, value: $kind) -> io::Result<()> {
-            self.out.extend(serde_json_canonicalizer::to_vec(&value)?);
-            Ok(())
+            self.exact(&value.to_string(), value as f64)
         }
     )+};
 }
 
 impl Formatter for Sorted<'_> {
     as_compact! {
-        write_null();
         write_bool(value: bool);
         begin_string();
         end_string();
         write_string_fragment(fragment: &str);
         write_char_escape(escape: CharEscape);
-        begin_array();
-        end_array();
         begin_array_value(first: bool);
     }
 
@@ -163,15 +186,30 @@ impl Formatter for Sorted<'_> {
         write_u128(u128);
     }
 
+    fn write_null<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
+        *self.nulls = true;
+        CompactFormatter.write_null(&mut *self.out)
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
+        self.open()?;
+        CompactFormatter.begin_array(&mut *self.out)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
+        self.levels += 1;
+        CompactFormatter.end_array(&mut *self.out)
+    }
+
     fn write_i64<W: ?Sized + Write>(&mut self, _: &mut W, value: i64) -> io::Result<()> {
         match value.unsigned_abs() {
-            amount @ ..=WHOLE => self.whole(value < 0, amount),
-            _ => self.number(value as f64),
+            amount @ ..=EXACT => self.whole(value < 0, amount),
+            _ => self.exact(&value.to_string(), value as f64),
         }
     }
 
     fn write_u64<W: ?Sized + Write>(&mut self, _: &mut W, value: u64) -> io::Result<()> {
-        if value <= WHOLE { self.whole(false, value) } else { self.number(value as f64) }
+        if value <= EXACT { self.whole(false, value) } else { self.exact(&value.to_string(), value as f64) }
     }
 
     fn write_f32<W: ?Sized + Write>(&mut self, _: &mut W, value: f32) -> io::Result<()> {
@@ -183,10 +221,15 @@ impl Formatter for Sorted<'_> {
     }
 
     fn write_number_str<W: ?Sized + Write>(&mut self, _: &mut W, value: &str) -> io::Result<()> {
-        self.number(value.parse().map_err(|_not_one| wrong("a number that is none"))?)
+        let double: f64 = value.parse().map_err(|_not_one| wrong("a number that is none"))?;
+        if value.bytes().all(|c| c.is_ascii_digit() || c == b'-') {
+            return self.exact(value, double);
+        }
+        self.number(double)
     }
 
     fn begin_object<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
+        self.open()?;
         self.out.push(b'{');
         self.objects.push(Object { start: self.out.len(), properties: Vec::new() });
         Ok(())
@@ -223,6 +266,7 @@ impl Formatter for Sorted<'_> {
         self.out.truncate(object.start);
         self.out.extend(written);
         self.out.push(b'}');
+        self.levels += 1;
         Ok(())
     }
 
@@ -234,7 +278,7 @@ impl Formatter for Sorted<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::bytes;
+    use crate::canonical::{LEVELS, bytes};
     use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
     use serde::Serialize;
     use serde_json::{Map, Value, json};
@@ -252,6 +296,8 @@ mod tests {
             (-(1_i64 << 53) - 3..=-(1_i64 << 53) + 3).prop_map(Value::from),
             ((1_u64 << 53) - 3..=(1_u64 << 53) + 3).prop_map(Value::from),
             any::<f64>().prop_map(Value::from),
+            // Doubles that are whole numbers.
+            any::<i64>().prop_map(|number| Value::from(number as f64)),
             keys().prop_map(Value::from),
         ];
         leaf.prop_recursive(4, 64, 6, |inner| {
@@ -263,11 +309,94 @@ mod tests {
         })
     }
 
+    /// Whether every whole number in it is one that a double can hold and that is written with its own digits.
+    fn is_exact(value: &Value) -> bool {
+        match value {
+            Value::Number(number) if !number.is_f64() => {
+                let double = number.as_f64().unwrap();
+                serde_json_canonicalizer::to_string(&double).unwrap() == number.to_string()
+            }
+            Value::Array(values) => values.iter().all(is_exact),
+            Value::Object(fields) => fields.values().all(is_exact),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+        }
+    }
+
+    /// The same with every number as a double.
+    fn doubles(value: &Value) -> Value {
+        match value {
+            Value::Number(number) => Value::from(number.as_f64().unwrap()),
+            Value::Array(values) => values.iter().map(doubles).collect(),
+            Value::Object(fields) => {
+                fields.iter().map(|(name, value)| (name.clone(), doubles(value))).collect()
+            }
+            Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
+        }
+    }
+
     proptest! {
         #[test]
-        fn it_is_what_the_library_writes(value in values()) {
-            assert_eq!(bytes(&value).unwrap(), serde_json_canonicalizer::to_vec(&value).unwrap());
+        fn it_is_what_the_library_writes_or_it_would_not_survive(value in values()) {
+            let Ok(written) = bytes(&value) else {
+                assert!(!is_exact(&value), "{value}");
+                return Ok(());
+            };
+            assert!(is_exact(&value), "{value}");
+            assert_eq!(written, serde_json_canonicalizer::to_vec(&value).unwrap());
+            let again: Value = serde_json::from_slice(&written).unwrap();
+            assert_eq!(doubles(&again), doubles(&value));
+            assert_eq!(bytes(&again).unwrap(), written);
         }
+
+        /// Into the type that it came from.
+        #[test]
+        fn a_number_comes_back_as_it_was_or_is_refused(
+            whole in any::<u64>(), signed in any::<i64>(), float in any::<f64>(), large in any::<u128>(),
+        ) {
+            if let Ok(written) = bytes(&whole) {
+                assert_eq!(serde_json::from_slice::<u64>(&written).unwrap(), whole);
+            }
+            if let Ok(written) = bytes(&signed) {
+                assert_eq!(serde_json::from_slice::<i64>(&written).unwrap(), signed);
+            }
+            if let Ok(written) = bytes(&large) {
+                assert_eq!(serde_json::from_slice::<u128>(&written).unwrap(), large);
+            }
+            match bytes(&Some(float)) {
+                Ok(written) => {
+                    assert_eq!(serde_json::from_slice::<Option<f64>>(&written).unwrap(), Some(float));
+                }
+                Err(_) => assert!(!float.is_finite()),
+            }
+        }
+    }
+
+    #[test]
+    fn whole_numbers_that_a_double_cannot_hold_are_refused() {
+        for refused in [u64::MAX, u64::MAX - 1, (1 << 53) + 1, 1 << 60] {
+            let why = bytes(&json!({ "n": refused })).unwrap_err().to_string();
+            assert!(why.contains(&refused.to_string()), "{why}");
+        }
+        for written in [0_u64, 1 << 53, (1 << 53) + 2, 1_000_000_000_000_000_000] {
+            assert_eq!(bytes(&written).unwrap(), written.to_string().into_bytes());
+        }
+        assert!(bytes(&i64::MIN).is_err() && bytes(&i64::MAX).is_err());
+    }
+
+    #[test]
+    fn what_is_nested_as_deep_as_a_reader_follows_is_written_and_no_deeper() {
+        let deep =
+            |levels: usize| {
+                (0..levels).fold(Value::Null, |value, at| {
+                    if at % 2 == 0 { json!([value]) } else { json!({ "a": value }) }
+                })
+            };
+        let written = bytes(&deep(LEVELS)).unwrap();
+        assert!(serde_json::from_slice::<Value>(&written).is_ok());
+        assert!(bytes(&deep(LEVELS + 1)).is_err());
+        let beyond = deep(LEVELS + 1).to_string();
+        assert!(serde_json::from_str::<Value>(&beyond).is_err(), "there is no room for more");
+        assert!(bytes(&vec![deep(3); 5]).is_ok(), "beside each other is not within each other");
     }
 
     /// What only types have, and no `Value`.
@@ -288,21 +417,26 @@ mod tests {
             #[serde(flatten)]
             rest: Value,
             bytes: &'a [u8],
-            nan: f64,
+            number: f64,
         }
         let kinds =
-            || vec![Kind::Unit, Kind::One(7), Kind::Two(-3, 0.1), Kind::Named { b: i128::MIN, a: u128::MAX }];
-        let outer = |rest| Outer { z: None, kinds: kinds(), rest, bytes: b"\x00\xff", nan: f64::NAN };
-        let whole = outer(json!({ "y": -0.0, "a": 1e21 }));
+            || vec![Kind::Unit, Kind::One(7), Kind::Two(-3, 0.1), Kind::Named { b: -1 << 53, a: 1 << 53 }];
+        let outer = |rest, number| Outer { z: None, kinds: kinds(), rest, bytes: b"\x00\xff", number };
+        let whole = outer(json!({ "y": -0.0, "a": 1e21 }), 0.5);
         assert_eq!(bytes(&whole).unwrap(), serde_json_canonicalizer::to_vec(&whole).unwrap());
         let by_number = std::collections::BTreeMap::from([(10, "x"), (9, "y")]);
         assert_eq!(bytes(&by_number).unwrap(), serde_json_canonicalizer::to_vec(&by_number).unwrap());
         // Both refuse the same.
-        let twice = outer(json!({ "z": 1 }));
+        let twice = outer(json!({ "z": 1 }), 0.5);
         assert!(bytes(&twice).is_err() && serde_json_canonicalizer::to_vec(&twice).is_err());
-        for alone in [f64::NAN, f64::INFINITY] {
-            assert!(bytes(&alone).is_err() && serde_json_canonicalizer::to_vec(&alone).is_err());
+        for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(bytes(&number).is_err() && serde_json_canonicalizer::to_vec(&number).is_err());
+            // The library writes these as `null`.
+            assert!(bytes(&outer(json!({}), number)).is_err());
+            assert!(bytes(&[Some(number)]).is_err());
         }
+        assert!(bytes(&Kind::Two(0, f32::NAN)).is_err());
+        assert!(bytes(&Kind::Named { b: i128::MIN, a: 0 }).is_err());
         assert_eq!(bytes(&()).unwrap(), b"null");
     }
 }

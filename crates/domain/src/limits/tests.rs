@@ -28,6 +28,7 @@ fn the_document_has_every_limit_with_its_value() {
         ("READ_BYTES", bytes(l::READ_BYTES)),
         ("MATCHING_LINES", number(l::MATCHING_LINES)),
         ("OUTPUT_BYTES", bytes(l::OUTPUT_BYTES)),
+        ("NESTED_LEVELS", number(l::NESTED_LEVELS)),
         ("FAILURE_BYTES", bytes(l::FAILURE_BYTES)),
         ("STOPPING", format!("{} ms", l::STOPPING.as_millis())),
         ("TASK_CALLS", number(usize::try_from(l::TASK_CALLS).expect("small"))),

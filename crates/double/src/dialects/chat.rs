@@ -240,7 +240,7 @@ fn wants_usage(reply: &Reply<'_>) -> bool {
 fn usage(reply: &Reply<'_>) -> Value {
     let usage = reply.said.usage;
     json!({
-        "prompt_tokens": usage.input, "completion_tokens": usage.out, "total_tokens": usage.input + usage.out,
+        "prompt_tokens": usage.input, "completion_tokens": usage.out, "total_tokens": usage.input.saturating_add(usage.out),
         "prompt_tokens_details": {"cached_tokens": usage.cached, "audio_tokens": 0},
         "completion_tokens_details": {
             "reasoning_tokens": usage.thought, "audio_tokens": 0, "accepted_prediction_tokens": 0,

@@ -205,7 +205,7 @@ fn response(reply: &Reply<'_>, status: &str, output: Vec<Value>) -> Value {
     let usage = json!({
         "input_tokens": used.input, "input_tokens_details": {"cached_tokens": used.cached, "cache_write_tokens": 0},
         "output_tokens": used.out, "output_tokens_details": {"reasoning_tokens": used.thought},
-        "total_tokens": used.input + used.out,
+        "total_tokens": used.input.saturating_add(used.out),
     });
     json!({
         "id": format!("resp_double{:08}", reply.number), "object": "response", "created_at": CREATED, "status": status,

@@ -116,7 +116,10 @@ impl Provider for Worded {
         let quote = model.quote(&prompt);
         let later = Box::pin(async move {
             match model.complete(prompt, listen).await {
-                Ok(Completion { text, calls, usage }) => Heard { reply: read(&form, &text, calls), usage },
+                Ok(Completion { text, calls, usage }) => {
+                    let redact = |value: &mut Value| model.redact(value);
+                    Heard { reply: read(&form, &text, calls, &redact), usage }
+                }
                 Err(unheard) => silence(model.name(), unheard),
             }
         });
@@ -132,12 +135,19 @@ impl Provider for Worded {
 }
 
 /// A call is a reply like any other; two are none, since the second would be made without having seen the first one's result.
-fn read(form: &Form, text: &str, calls: Vec<Called>) -> Result<Reply, Unanswered> {
+fn read(
+    form: &Form,
+    text: &str,
+    calls: Vec<Called>,
+    redact: &dyn Fn(&mut Value),
+) -> Result<Reply, Unanswered> {
     let mut calls = calls.into_iter();
     match (calls.next(), calls.len()) {
-        (None, _) => form.read(text),
-        (Some(Called { tool, args }), 0) if tool == FINISH => form.read(&args.to_string()),
-        (Some(Called { tool, args }), 0) => form.read(&json!({ "tool": tool, "args": args }).to_string()),
+        (None, _) => form.read_redacted(text, redact),
+        (Some(Called { tool, args }), 0) if tool == FINISH => form.read_redacted(&args.to_string(), redact),
+        (Some(Called { tool, args }), 0) => {
+            form.read_redacted(&json!({ "tool": tool, "args": args }).to_string(), redact)
+        }
         (Some(_), more) => {
             let why = format!(
                 "it calls {} tools at once; one call at a time, each after the result of the one before",

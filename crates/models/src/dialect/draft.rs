@@ -8,6 +8,9 @@ use crate::Trouble;
 /// The most a reply may have, what the model says to itself and the arguments of its calls included.
 const DRAFT_BYTES: usize = llm::REPLY_BYTES * 4;
 
+/// The most calls that a reply may make. It is to make one.
+const CALLS: usize = 128;
+
 /// What a server counted for one try.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -57,6 +60,7 @@ struct Slot {
     name: String,
     /// In fragments.
     text: String,
+    extent: Extent,
     /// In one piece.
     whole: Option<Value>,
 }
@@ -131,6 +135,9 @@ impl Draft {
             None if fragment.name.is_empty() && self.calls.is_empty() && fragment.id.is_empty() => {
                 return Err(Trouble::malformed("a call has arguments and no name"));
             }
+            None if self.calls.len() >= CALLS => {
+                return Err(Trouble::malformed(format!("it calls more than {CALLS} tools at once")));
+            }
             None => {
                 self.calls.push(Slot { index: fragment.index, ..Slot::default() });
                 self.calls.len() - 1
@@ -153,7 +160,7 @@ impl Draft {
         }
         match args {
             Some(Ok(text)) if !text.is_empty() => {
-                slot.text.push_str(text);
+                slot.push(text);
                 hear(Piece::Call(text));
             }
             Some(Err(whole)) => {
@@ -229,10 +236,63 @@ impl Draft {
     }
 }
 
+/// How far an object has come that is written in fragments. Each byte is looked at once, however many fragments there are.
+#[derive(Clone, Copy, Debug, Default)]
+enum Extent {
+    #[default]
+    NotBegun,
+    Open {
+        depth: usize,
+        in_text: bool,
+        escaped: bool,
+    },
+    /// It is closed. Whether it is an object is only asked then, once.
+    Closed {
+        object: bool,
+    },
+    /// It is none, or something follows it.
+    Never,
+}
+
+impl Extent {
+    fn after(self, byte: u8) -> Self {
+        match (self, byte) {
+            (extent @ (Self::NotBegun | Self::Closed { .. }), b' ' | b'\t' | b'\n' | b'\r') => extent,
+            (Self::NotBegun, b'{') => Self::Open { depth: 1, in_text: false, escaped: false },
+            (Self::Open { depth, in_text: true, escaped: true }, _) => {
+                Self::Open { depth, in_text: true, escaped: false }
+            }
+            (Self::Open { depth, in_text: true, .. }, b'\\') => {
+                Self::Open { depth, in_text: true, escaped: true }
+            }
+            (Self::Open { depth, in_text, .. }, b'"') => {
+                Self::Open { depth, in_text: !in_text, escaped: false }
+            }
+            (Self::Open { depth, in_text: false, .. }, b'{' | b'[') => {
+                Self::Open { depth: depth + 1, in_text: false, escaped: false }
+            }
+            (Self::Open { depth: 1, in_text: false, .. }, b'}' | b']') => Self::Closed { object: false },
+            (Self::Open { depth, in_text: false, .. }, b'}' | b']') => {
+                Self::Open { depth: depth - 1, in_text: false, escaped: false }
+            }
+            (open @ Self::Open { .. }, _) => open,
+            (Self::NotBegun | Self::Closed { .. } | Self::Never, _) => Self::Never,
+        }
+    }
+}
+
 impl Slot {
+    fn push(&mut self, fragment: &str) {
+        self.text.push_str(fragment);
+        let was_closed = matches!(self.extent, Extent::Closed { .. });
+        self.extent = fragment.bytes().fold(self.extent, Extent::after);
+        if !was_closed && let Extent::Closed { object } = &mut self.extent {
+            *object = serde_json::from_str::<serde_json::Map<String, Value>>(&self.text).is_ok();
+        }
+    }
+
     fn is_whole(&self) -> bool {
-        let object = serde_json::from_str::<serde_json::Map<String, Value>>(&self.text);
-        object.is_ok()
+        matches!(self.extent, Extent::Closed { object: true })
             || self.text.is_empty() && self.whole.as_ref().is_some_and(|args| !is_empty_object(args))
     }
 
@@ -406,6 +466,73 @@ mod tests {
             Ok(vec![none]),
             "no arguments are an empty object"
         );
+    }
+
+    /// What is written in fragments is an object exactly when all of it can be read as one.
+    #[test]
+    fn an_object_in_fragments_is_whole_when_it_can_be_read() {
+        let texts = [
+            "{}",
+            " {} ",
+            "{\"a\":\"}\"}",
+            "{\"a\":\"\\\"}",
+            "{\"a\":\"\\\\\"}",
+            "{]",
+            "{\"a\":[1,{}]}",
+            "{} {}",
+            "{}x",
+            "[1]",
+            "1",
+            "",
+            "\"a\"",
+            "{\"a\":1",
+            "{a}",
+            "{\"é\":\"日\"}",
+        ];
+        for text in texts {
+            for parts in [1, 2, 3, text.len().max(1)] {
+                let mut slot = super::Slot::default();
+                let chars: Vec<char> = text.chars().collect();
+                for part in chars.chunks(chars.len().div_ceil(parts).max(1)) {
+                    slot.push(&part.iter().collect::<String>());
+                }
+                let object = serde_json::from_str::<serde_json::Map<String, Value>>(text).is_ok();
+                assert_eq!(slot.is_whole(), object, "{text}");
+            }
+        }
+    }
+
+    /// The work is counted in time here: by the square of their number these would take minutes.
+    #[test]
+    fn many_calls_and_many_fragments_cost_no_more_than_their_bytes() {
+        let mut draft = Draft::default();
+        let mut begun = 0;
+        let trouble = (0..100_000_u64).find_map(|index| {
+            begun = index;
+            let args = json!("{}");
+            draft
+                .add_call(
+                    Fragment { index: Some(index), name: "read", args: Some(&args), ..Fragment::default() },
+                    &|_| (),
+                )
+                .err()
+        });
+        let what = "it calls more than 128 tools at once".into();
+        assert_eq!((trouble, begun), (Some(Trouble::Malformed { what }), 128));
+        // A name in every fragment makes it ask each time whether the arguments are whole.
+        let mut draft = Draft { over: true, end: Some(End::Calls), ..Draft::default() };
+        let fragments =
+            std::iter::once("{\"p\":\"").chain(std::iter::repeat_n("}}}}}}}}}}", 100_000)).chain(["\"}"]);
+        for text in fragments {
+            let args = json!(text);
+            draft
+                .add_call(
+                    Fragment { index: Some(0), name: "read", args: Some(&args), ..Fragment::default() },
+                    &|_| (),
+                )
+                .unwrap();
+        }
+        assert_eq!(draft.finish(1).unwrap().calls.len(), 1);
     }
 
     #[test]

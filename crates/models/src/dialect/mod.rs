@@ -16,7 +16,7 @@ pub(crate) mod samples;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
+use std::cell::RefCell;
 
 pub use draft::Counts;
 pub use manner::{Form, Limit, Manner};
@@ -27,6 +27,7 @@ use manner::Way;
 use serde_json::Value;
 
 use crate::frames::{Frame, Framing};
+use crate::key::{KeyMatcher, StreamRedactor};
 use crate::said::{Said, clean};
 use crate::{Dialect, Endpoint, Key, Trouble};
 
@@ -74,6 +75,8 @@ pub struct Reader {
     wrapped: bool,
     limit: u32,
     key: Option<Key>,
+    /// Between what comes in and whoever hears it.
+    redactor: StreamRedactor,
 }
 
 impl Reader {
@@ -85,16 +88,26 @@ impl Reader {
             wrapped: outgoing.wrapped,
             limit: endpoint.tokens_out,
             key: endpoint.key.clone(),
+            redactor: StreamRedactor::new(endpoint.key.as_ref()),
         }
     }
 
-    /// The pieces in this frame are told as they are found.
+    /// The pieces in this frame are told as they are found, without the key.
     pub fn read(&mut self, frame: &Frame, hear: &dyn Fn(Piece<'_>)) -> Result<(), Trouble> {
         if self.is_over() {
             return Ok(());
         }
+        self.take_in(frame, hear)?;
+        if self.is_over() {
+            self.redactor.end(hear);
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self, frame: &Frame, hear: &dyn Fn(Piece<'_>)) -> Result<(), Trouble> {
         let (key, draft) = (self.key.as_ref(), &mut self.draft);
-        let hear = &|piece: Piece<'_>| tell(piece, key, hear);
+        let redactor = RefCell::new(&mut self.redactor);
+        let hear = &|piece: Piece<'_>| redactor.borrow_mut().hear(piece, hear);
         if self.dialect == Dialect::Chat && frame.data.trim() == "[DONE]" {
             draft.over = true;
             return Ok(());
@@ -159,14 +172,14 @@ impl Reader {
 
     /// The reply, if all of it is there and it is one. Its usage is for whoever knows the price.
     pub fn finish(self) -> Result<Completion, Trouble> {
-        let (wrapped, key) = (self.wrapped, self.key);
+        let (wrapped, key, redactor) = (self.wrapped, self.key, self.redactor);
         match self.draft.finish(self.limit) {
             Ok(completion) => {
                 let Completion { text, calls, usage } = completion;
                 let text = if wrapped { fit::unwrap(text) } else { text };
                 let completion = Completion { text, calls, usage };
-                Ok(match key {
-                    Some(key) => hide(completion, &key),
+                Ok(match redactor.matcher() {
+                    Some(key) => hide(completion, key),
                     None => completion,
                 })
             }
@@ -177,47 +190,14 @@ impl Reader {
     }
 }
 
-/// A piece without the key. One that is cut in two by the server passes here; it does not pass [`hide`].
-fn tell(piece: Piece<'_>, key: Option<&Key>, hear: &dyn Fn(Piece<'_>)) {
-    let Some(key) = key else { return hear(piece) };
-    match piece {
-        Piece::Text(text) => hear(Piece::Text(&key.hide(text))),
-        Piece::Thought(text) => hear(Piece::Thought(&key.hide(text))),
-        Piece::Call(text) => hear(Piece::Call(&key.hide(text))),
-        Piece::Again => hear(piece),
-    }
-}
-
 /// A reply without the key: replies are kept, shown, and sent on to others.
-fn hide(completion: Completion, key: &Key) -> Completion {
+fn hide(completion: Completion, key: &KeyMatcher) -> Completion {
     let Completion { text, mut calls, usage } = completion;
     for call in &mut calls {
-        call.tool = hidden(std::mem::take(&mut call.tool), key);
-        hide_in(&mut call.args, key);
+        call.tool = key.hidden(std::mem::take(&mut call.tool));
+        key.hide_in(&mut call.args);
     }
-    Completion { text: hidden(text, key), calls, usage }
-}
-
-fn hide_in(value: &mut Value, key: &Key) {
-    match value {
-        Value::String(text) => *text = hidden(std::mem::take(text), key),
-        Value::Array(values) => values.iter_mut().for_each(|value| hide_in(value, key)),
-        Value::Object(fields) => {
-            let names = std::mem::take(fields);
-            fields.extend(names.into_iter().map(|(name, mut value)| {
-                hide_in(&mut value, key);
-                (hidden(name, key), value)
-            }));
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-fn hidden(text: String, key: &Key) -> String {
-    match key.hide(&text) {
-        Cow::Owned(clean) => clean,
-        Cow::Borrowed(_) => text,
-    }
+    Completion { text: key.hidden(text), calls, usage }
 }
 
 /// A text in a value, or an empty one.

@@ -13,9 +13,12 @@ use std::sync::Arc;
 
 use domain::Clock;
 use domain::ask::{Unanswered, Usage};
+use domain::canonical::EXACT;
 use llm::{Completing, Completion, Listen, Model, Piece, Prompt, Quote, Unheard};
+use serde_json::Value;
 
 use crate::dialect::{Counts, Form, Manner, request};
+use crate::key::KeyMatcher;
 use crate::retry::{self, BILLED, Next};
 use crate::wire::Tried;
 use crate::{Dialect, Endpoint, Trouble, Wire};
@@ -46,6 +49,8 @@ pub struct Line(Arc<Inner>);
 
 struct Inner {
     endpoints: Vec<Endpoint>,
+    /// What finds their keys.
+    keys: Vec<KeyMatcher>,
     wire: Arc<Wire>,
     around: Surroundings,
 }
@@ -53,7 +58,8 @@ struct Inner {
 impl Line {
     #[must_use]
     pub fn new(endpoints: Vec<Endpoint>, wire: Arc<Wire>, around: Surroundings) -> Self {
-        Self(Arc::new(Inner { endpoints, wire, around }))
+        let keys = endpoints.iter().filter_map(|endpoint| endpoint.key.as_ref()?.matcher()).collect();
+        Self(Arc::new(Inner { endpoints, keys, wire, around }))
     }
 
     #[must_use]
@@ -91,10 +97,14 @@ impl Model for Line {
             quote.models.push(endpoint.name());
             quote.outside |= endpoint.is_outside();
             quote.bytes = quote.bytes.max(bytes);
-            quote.tokens = quote.tokens.max(tokens);
-            quote.money = quote.money.max(money.saturating_mul(BILLED.into()));
+            quote.tokens = quote.tokens.max(tokens).min(EXACT);
+            quote.money = quote.money.max(money.saturating_mul(BILLED.into())).min(EXACT);
         }
         Some(quote)
+    }
+
+    fn redact(&self, value: &mut Value) {
+        self.0.keys.iter().for_each(|key| key.hide_in(value));
     }
 
     fn complete(&self, prompt: Prompt, listen: Listen) -> Completing {
@@ -175,7 +185,8 @@ impl<'a> Asking<'a> {
         let begin = self.inner.around.clock.now();
         let reply = self.reply().await;
         let took = self.inner.around.clock.now().since(begin).as_millis();
-        (reply, Usage { latency_ms: u64::try_from(took).unwrap_or(u64::MAX), ..self.spent })
+        let usage = Usage { latency_ms: u64::try_from(took).unwrap_or(u64::MAX), ..self.spent };
+        (reply, usage.clamped())
     }
 
     async fn reply(&mut self) -> Result<Completion, Unanswered> {

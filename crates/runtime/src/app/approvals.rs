@@ -8,6 +8,7 @@ use broker::question::{Question, Typed};
 use broker::{Decided, MadeFrom};
 use domain::approval::{Lasting, Status};
 use domain::id::{ApprovalId, TaskId};
+use domain::limits::NESTED_LEVELS;
 use domain::{Digest, Time, canonical};
 use ledger::records::{Approval, ApprovalCode, Blob, Salt};
 use ledger::{Batch, CommitError, Found, Refusal};
@@ -178,7 +179,8 @@ impl App {
                 if question.typed.as_ref().is_some_and(|value| same(question.args(), &args, &value.sink)) {
                     has_typed(question.typed.as_ref(), typed.as_deref())?;
                 }
-                let body = canonical::bytes(&args).map_err(|error| unfit(asked, &error.to_string()))?;
+                let body = canonical::bytes_within(&args, NESTED_LEVELS)
+                    .map_err(|error| unfit(asked, error.why()))?;
                 let leave = Some(self.modified(desk, asked, &question, args, &salt).await?);
                 let said = Some(Blob::personal(body, &salt));
                 approve::answer(asked, &Verdict { leave, said, ..verdict(Status::Modified) }, now, batch)

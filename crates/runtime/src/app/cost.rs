@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::App;
 use crate::pipeline;
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 
 /// What one role has cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -37,25 +37,22 @@ pub(super) fn cost(steps: &[Step]) -> Vec<RoleCost> {
             costs.entry(place).or_insert_with(|| RoleCost { role: subject.role(), ..RoleCost::default() });
         let Usage { tokens_in, tokens_out, cached, latency_ms, price, .. } = usage;
         cost.asks += 1;
-        cost.tokens_in += tokens_in;
-        cost.tokens_out += tokens_out;
-        cost.cached += cached;
-        cost.latency_ms += latency_ms;
-        cost.price += price;
+        cost.tokens_in = cost.tokens_in.saturating_add(*tokens_in);
+        cost.tokens_out = cost.tokens_out.saturating_add(*tokens_out);
+        cost.cached = cost.cached.saturating_add(*cached);
+        cost.latency_ms = cost.latency_ms.saturating_add(*latency_ms);
+        cost.price = cost.price.saturating_add(*price);
     }
     costs.into_values().collect()
 }
 
 impl App {
-    /// Nothing where no model was asked, or the journal was erased. Only a task that a model can steer is looked up.
+    /// Of the steps that can be read. Nothing where no model was asked, or the journal was erased. Only a task that a model can steer is looked up.
     pub(super) async fn cost_of(&self, task: TaskId, calls: &[ToolCall]) -> Result<Vec<RoleCost>, Problem> {
         let asked = calls.iter().any(|call| call.tool_id.as_str() == pipeline::ASK_MODEL);
         if !asked && !self.parts.provider.knows_another_way() {
             return Ok(Vec::new());
         }
-        match pipeline::load(self.ledger().await?, task).await {
-            Err(problem) if problem.code == Code::ERASED => Ok(Vec::new()),
-            steps => Ok(cost(&steps?)),
-        }
+        Ok(cost(&pipeline::load_readable(self.ledger().await?, task).await?))
     }
 }

@@ -278,8 +278,18 @@ impl App {
         if admission.effect != Effect::Allow {
             return Err(self.not_admitted(event, &admission).await?);
         }
-        let steps = pipeline::load(&desk.ledger, pipeline::task_of(event)).await?;
-        let mut task = pipeline::fold(&steps)?;
+        let steps = pipeline::load(&desk.ledger, pipeline::task_of(event)).await;
+        let mut task = match steps.and_then(|steps| pipeline::fold(&steps)) {
+            Err(problem) if problem.code == Code::DATABASE_DAMAGED => {
+                if errand.wish != Wish::Cancel {
+                    let short = self.short(pipeline::task_of(event)).await?;
+                    return Err(problem.remedy(format!("regent cancel {short}")));
+                }
+                let by = (MAIN, admission.trust, &cast.sender.salt);
+                return pipeline::end_unread(desk, event, &errand.held, &self.parts.host.holder(), by).await;
+            }
+            task => task?,
+        };
         let question = task.question().map(str::to_owned);
         let as_it_is = |question| {
             let (status, result) = (task.status(), task.result().cloned());

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::cost::cost;
 use super::{App, RoleCost};
-use crate::pipeline;
+use crate::pipeline::{self, JournalStep};
 use crate::problem::{Code, Problem};
 
 #[derive(Clone, Debug, Serialize)]
@@ -69,6 +69,19 @@ pub struct TaskView {
     pub result: Option<FinalResult>,
     /// Whether its journal was erased: then all that is left of it is what it did and when.
     pub erased: bool,
+    /// Which step cannot be read, and why. What is shown follows from the steps before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
+}
+
+/// A journal as far as it can be read.
+#[derive(Default)]
+struct Journal {
+    lines: Vec<StepLine>,
+    /// Those before the first that cannot be read; none of a journal that was erased.
+    steps: Vec<Step>,
+    erased: bool,
+    unreadable: Option<String>,
 }
 
 /// What a task came to, as far as that can still be told.
@@ -76,6 +89,8 @@ pub(super) enum Told {
     Result(Box<FinalResult>),
     NothingYet,
     Erased,
+    /// Why its journal cannot be read.
+    Unreadable(String),
 }
 
 impl App {
@@ -100,10 +115,12 @@ impl App {
             );
         };
         let ledger = self.ledger().await?;
-        let loaded = readable(pipeline::load(ledger, task.task_id).await)?;
-        let erased = loaded.is_none();
-        let steps = loaded.unwrap_or_default();
-        let folded = if steps.is_empty() { None } else { Some(pipeline::fold(&steps)?) };
+        let Journal { lines: journal, steps, erased, mut unreadable } = self.journal(&task).await?;
+        let folded = if steps.is_empty() { None } else { Some(pipeline::fold(&steps)) };
+        let folded = folded.transpose().unwrap_or_else(|problem| {
+            unreadable.get_or_insert(problem.what);
+            None
+        });
         let mut calls = Vec::new();
         for call in ledger.calls_of(task.task_id).await? {
             calls.push(self.call_line(call).await?);
@@ -112,28 +129,47 @@ impl App {
             .as_ref()
             .and_then(|task| task.plan())
             .map_or_else(Vec::new, |plan| plan.subtasks.iter().map(|s| s.intent.text.clone()).collect());
-        let line = |Step { n, at, input, .. }: &Step| StepLine { n: *n, at: *at, input: input.name() };
-        let journal = match erased {
-            false => steps.iter().map(line).collect(),
-            true => {
-                let line = |row: TaskStep| StepLine { n: row.n, at: row.at, input: "(erased)" };
-                ledger.steps(task.task_id).await?.into_iter().map(line).collect()
-            }
-        };
         let question = folded.as_ref().and_then(|task| task.question().map(str::to_owned));
         let result = folded.and_then(|task| task.result().cloned());
         let (rounds, cost, line) = (rounds(&steps), cost(&steps), self.task_line(*task).await?);
-        Ok(TaskView { line, plan, calls, rounds, cost, question, journal, result, erased })
+        Ok(TaskView { line, plan, calls, rounds, cost, question, journal, result, erased, unreadable })
     }
 
     pub(super) async fn task_result(&self, task: &AgentTask) -> Result<Told, Problem> {
-        let loaded = readable(pipeline::load(self.ledger().await?, task.task_id).await)?;
-        let Some(steps) = loaded else { return Ok(Told::Erased) };
-        if steps.is_empty() {
-            return Ok(Told::NothingYet);
+        let Journal { steps, erased, unreadable, .. } = self.journal(task).await?;
+        Ok(match unreadable {
+            _ if erased => Told::Erased,
+            Some(why) => Told::Unreadable(why),
+            None if steps.is_empty() => Told::NothingYet,
+            None => match pipeline::fold(&steps) {
+                Ok(task) => {
+                    task.result().cloned().map_or(Told::NothingYet, |result| Told::Result(Box::new(result)))
+                }
+                Err(problem) => Told::Unreadable(problem.what),
+            },
+        })
+    }
+
+    async fn journal(&self, task: &AgentTask) -> Result<Journal, Problem> {
+        let rows = pipeline::load_each(self.ledger().await?, task.task_id).await?;
+        let erased = rows.iter().any(|(_, step)| matches!(step, JournalStep::Erased));
+        let mut journal = Journal { erased, ..Journal::default() };
+        for (TaskStep { n, at, .. }, step) in rows {
+            let input = match &step {
+                _ if erased => "(erased)",
+                JournalStep::There(step) => step.input.name(),
+                JournalStep::Erased | JournalStep::Unreadable(_) => "(unreadable)",
+            };
+            journal.lines.push(StepLine { n, at, input });
+            match step {
+                JournalStep::There(step) if !erased && journal.unreadable.is_none() => {
+                    journal.steps.push(*step);
+                }
+                JournalStep::Unreadable(why) => drop(journal.unreadable.get_or_insert(why)),
+                JournalStep::There(_) | JournalStep::Erased => {}
+            }
         }
-        let result = pipeline::fold(&steps)?.result().cloned();
-        Ok(result.map_or(Told::NothingYet, |result| Told::Result(Box::new(result))))
+        Ok(journal)
     }
 
     pub(super) async fn task_line(&self, task: AgentTask) -> Result<TaskLine, Problem> {
@@ -186,12 +222,4 @@ pub(in crate::app) fn said(request: &str) -> String {
 fn rounds(steps: &[Step]) -> Vec<PlanDirective> {
     let said = steps.iter().flat_map(|step| &step.messages).filter(|message| message.kind == "PlanDirective");
     said.filter_map(|message| serde_json::from_value(message.body.clone()).ok()).collect()
-}
-
-/// A journal that was erased is nothing, and no error.
-fn readable(loaded: Result<Vec<Step>, Problem>) -> Result<Option<Vec<Step>>, Problem> {
-    match loaded {
-        Err(problem) if problem.code == Code::ERASED => Ok(None),
-        loaded => loaded.map(Some),
-    }
 }

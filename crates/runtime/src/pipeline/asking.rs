@@ -115,6 +115,7 @@ impl Handler for AskModel {
         // Nobody knows what one has cost that was given up on: then it is all that it held.
         let (heard, used) = match tokio::time::timeout(most, later).await {
             Ok(heard) => {
+                let heard = Heard { usage: heard.usage.clamped(), ..heard };
                 let used = used(&heard.usage);
                 (heard, Some(used))
             }

@@ -1,6 +1,7 @@
 //! How a step of a task is written down, and read again.
 
 use domain::id::TaskId;
+use domain::limits::NESTED_LEVELS;
 use domain::task::Status;
 use domain::{Digest, Tags, Time, canonical};
 use engine::task::{Input, Opening, Step, Task};
@@ -8,12 +9,37 @@ use ledger::records::{AgentTask, Blob, Event, Reason, Salt, TaskStep};
 use ledger::value::Seq;
 use ledger::{Batch, Entry, Ledger};
 use policy::admit::MAIN;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::{Claim, Desk, Held, task_of};
 use crate::problem::{Code, Problem};
 
-/// Enters one step: its body as a blob of the person it belongs to, its reasons, its row. Returns the body's name.
+/// Whether this comes back from a journal as it went in. Asked about everything that others fill, before the machine sees it:
+/// a reply that is no good is asked for again, and a result that is no good is a failure. There is room for what the step
+/// says around it.
+///
+/// # Errors
+/// Why it does not.
+pub(super) fn survives<T: Serialize + DeserializeOwned>(value: &T) -> Result<(), String> {
+    const AROUND: usize = 16;
+    let bytes =
+        canonical::bytes_within(value, NESTED_LEVELS + AROUND).map_err(|error| error.why().to_owned())?;
+    comes_back::<T>(&bytes)
+}
+
+fn comes_back<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<(), String> {
+    let again: T = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    match canonical::bytes(&again) {
+        Ok(written) if written == bytes => Ok(()),
+        Ok(_) => Err("it would come back as something else".to_owned()),
+        Err(error) => Err(error.why().to_owned()),
+    }
+}
+
+/// Enters one step: its body as a blob of the person it belongs to, its reasons, its row. Returns the body's name. A step that
+/// could not be read again is not entered.
 pub(super) fn enter(
     step: &Step,
     opening: &Opening,
@@ -22,6 +48,11 @@ pub(super) fn enter(
     batch: &mut Batch,
 ) -> Result<Digest, Problem> {
     let bytes = canonical::bytes(step).map_err(Problem::internal)?;
+    comes_back::<Step>(&bytes).map_err(|why| {
+        Problem::internal(format!("step {} could not be read again: {why}", step.n))
+            .safe("it was not written; what was done before is saved")
+            .remedy(format!("regent cancel {}", opening.task))
+    })?;
     let body = Blob::personal(bytes, salt);
     let row = TaskStep { seq: Seq(None), task: opening.task, n: step.n, epoch, body: body.hash, at: step.at };
     batch.put(&body).put(&row);
@@ -101,26 +132,64 @@ pub(crate) fn never_begun(desk: &Desk, event: &Event, held: &Held, tags: Tags, b
     });
 }
 
+/// A step of a journal, as far as it can be read.
+pub(crate) enum JournalStep {
+    There(Box<Step>),
+    Erased,
+    /// Why it cannot be read.
+    Unreadable(String),
+}
+
 /// The journal's steps, as they were written.
+///
+/// # Errors
+/// If one was erased or cannot be read.
 pub(crate) async fn load(ledger: &Ledger, task: TaskId) -> Result<Vec<Step>, Problem> {
+    let step = |(row, step): (TaskStep, JournalStep)| match step {
+        JournalStep::There(step) => Ok(*step),
+        JournalStep::Erased => {
+            let what = format!("step {} of {task} was erased, so the task cannot be read any more", row.n);
+            Err(Problem::new(Code::ERASED, what))
+        }
+        JournalStep::Unreadable(why) => Err(Problem::new(Code::DATABASE_DAMAGED, why)
+            .safe("nothing was done")
+            .remedy(format!("regent tasks show {task}"))),
+    };
+    load_each(ledger, task).await?.into_iter().map(step).collect()
+}
+
+/// Every row of the journal with what it says, also where that cannot be read.
+///
+/// # Errors
+/// If the ledger fails.
+pub(crate) async fn load_each(
+    ledger: &Ledger,
+    task: TaskId,
+) -> Result<Vec<(TaskStep, JournalStep)>, Problem> {
     let mut steps = Vec::new();
     for row in ledger.steps(task).await? {
-        let gone = || {
-            Problem::new(
-                Code::ERASED,
-                format!("step {} of {task} was erased, so the task cannot be read any more", row.n),
-            )
+        let out_of_place = |n: u64| n != row.n || row.n != steps.len() as u64;
+        let step = match step_of(ledger, &row).await {
+            Ok(Some(step)) if out_of_place(step.n) => {
+                JournalStep::Unreadable(format!("step {} of {task} is out of place", row.n))
+            }
+            Ok(Some(step)) => JournalStep::There(Box::new(step)),
+            Ok(None) => JournalStep::Erased,
+            Err(problem) if problem.code == Code::DATABASE_DAMAGED => JournalStep::Unreadable(problem.what),
+            Err(problem) => return Err(problem),
         };
-        let step = step_of(ledger, &row).await?.ok_or_else(gone)?;
-        if step.n != row.n || row.n != steps.len() as u64 {
-            return Err(Problem::new(
-                Code::DATABASE_DAMAGED,
-                format!("step {} of {task} is out of place", row.n),
-            ));
-        }
-        steps.push(step);
+        steps.push((row, step));
     }
     Ok(steps)
+}
+
+/// Those that can be read, wherever they are.
+pub(crate) async fn load_readable(ledger: &Ledger, task: TaskId) -> Result<Vec<Step>, Problem> {
+    let there = |(_, step): (TaskStep, JournalStep)| match step {
+        JournalStep::There(step) => Some(*step),
+        JournalStep::Erased | JournalStep::Unreadable(_) => None,
+    };
+    Ok(load_each(ledger, task).await?.into_iter().filter_map(there).collect())
 }
 
 /// What a step says; nothing if it was erased.

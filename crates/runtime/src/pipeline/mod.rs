@@ -18,6 +18,7 @@ mod journal;
 pub(crate) mod knock;
 pub(crate) mod linking;
 mod people;
+mod unread;
 mod validation;
 
 pub(crate) use asking::{ASK_MODEL, AskModel};
@@ -31,10 +32,13 @@ pub(crate) use drive::{Basis, Claim, Driver, Ended, FIRST_EPOCH, Ground, Held, S
 pub use drive::{Foreseen, Planned, Rehearsal};
 pub(crate) use driving::{Driven, Driving};
 pub(crate) use ingest::{Cast, draft, ingest};
-pub(crate) use journal::{fold, load, never_begun, projection, queued, step_of};
+pub(crate) use journal::{
+    JournalStep, fold, load, load_each, load_readable, never_begun, projection, queued, step_of,
+};
 pub(crate) use ledger::chain::Trail;
 pub use linking::Surety;
 pub(crate) use people::{Person, agent, owner, sender};
+pub(crate) use unread::end_unread;
 pub(crate) use validation::{body, kept};
 
 use std::sync::Arc;

@@ -32,6 +32,20 @@ async fn whatever_a_handler_does_there_is_an_outcome_on_record() {
             logical("`floods` returned more than 1000 bytes; it has run, and its result is not kept"),
         ),
         (
+            "counts",
+            CallStatus::Failed,
+            logical(
+                "`counts` returned what cannot be kept; it has run, and its result is not kept: 18446744073709551615 cannot be written exactly: a number here is a double",
+            ),
+        ),
+        (
+            "nests",
+            CallStatus::Failed,
+            logical(
+                "`nests` returned what cannot be kept; it has run, and its result is not kept: it is nested too deeply",
+            ),
+        ),
+        (
             "lies",
             CallStatus::Failed,
             logical(

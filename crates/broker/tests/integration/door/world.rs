@@ -71,6 +71,8 @@ impl Handler for Tool {
                 Failure::environmental("stopped after 3 of 7").into()
             }
             "floods" => Outcome::Ok(json!("x".repeat(2_000))).into(),
+            "counts" => Outcome::Ok(json!({ "count": u64::MAX })).into(),
+            "nests" => Outcome::Ok((0..70).fold(json!(1), |inner, _| json!([inner]))).into(),
             "lies" => Outcome::Ok(json!({ "count": "many" })).into(),
             "fails" => Failure::environmental(format!("it says no to {}", call.call().args)).into(),
             "leaves" => {
@@ -104,6 +106,8 @@ pub(crate) fn registry() -> Registry {
         ("deaf", Tier::ReadOnly),
         ("listens", Tier::WriteSafe),
         ("floods", Tier::WriteSafe),
+        ("counts", Tier::WriteSafe),
+        ("nests", Tier::WriteSafe),
         ("fails", Tier::WriteSafe),
         ("rambles", Tier::ReadOnly),
         ("leaves", Tier::WriteSafe),

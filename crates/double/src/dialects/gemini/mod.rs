@@ -276,7 +276,7 @@ fn usage(reply: &Reply<'_>) -> Value {
     let used = reply.said.usage;
     let mut usage = json!({
         "promptTokenCount": used.input, "candidatesTokenCount": used.out.saturating_sub(used.thought),
-        "totalTokenCount": used.input + used.out,
+        "totalTokenCount": used.input.saturating_add(used.out),
         "promptTokensDetails": [{"modality": "TEXT", "tokenCount": used.input}],
     });
     put(&mut usage, "cachedContentTokenCount", (used.cached > 0).then(|| used.cached.into()));

@@ -9,8 +9,9 @@ mod judge;
 mod perceiver;
 mod planner;
 
-use domain::Text;
 use domain::ask::{Ask, Reply, Unanswered, Want};
+use domain::limits::NESTED_LEVELS;
+use domain::{Text, canonical};
 use serde_json::{Map, Value};
 
 use super::lenient;
@@ -58,18 +59,28 @@ impl Form {
     /// # Errors
     /// Why the text cannot be used, so that a model can do better.
     pub(crate) fn read(&self, text: &str) -> Result<Reply, Unanswered> {
+        self.read_redacted(text, &|_| ())
+    }
+
+    /// The same; `redact` takes out of every value what must be in none.
+    ///
+    /// # Errors
+    /// As [`Form::read`].
+    pub(crate) fn read_redacted(&self, text: &str, redact: &dyn Fn(&mut Value)) -> Result<Reply, Unanswered> {
         if text.len() > REPLY_BYTES {
             let why = format!("the reply has {} bytes, more than {REPLY_BYTES}", text.len());
             return Err(Unanswered::unusable(why));
         }
-        self.first_that_fits(lenient::find(text)).map_err(Unanswered::unusable)
+        let mut found = lenient::find(text);
+        found.iter_mut().flatten().for_each(redact);
+        self.first_that_fits(found).map_err(Unanswered::unusable)
     }
 
     fn first_that_fits(&self, found: Result<Vec<Value>, String>) -> Result<Reply, String> {
         let found = found.map_err(|why| format!("{why}; {}", self.wanted()))?;
         let mut wrong = None;
         for value in &found {
-            match self.reply(value) {
+            match self.reply(value).and_then(kept) {
                 Ok(reply) => return Ok(reply),
                 Err(Misfit::Wrong(why)) => wrong = wrong.or(Some(why)),
                 Err(Misfit::Foreign) => {}
@@ -98,6 +109,17 @@ impl Form {
             Self::Executor => "wanted is one JSON object with `tool` and `args`, or with `output`",
             Self::Judge => "wanted is one JSON object with `verdicts`",
         }
+    }
+}
+
+/// A reply stands in a journal: what could not be read there again is no reply.
+fn kept(reply: Reply) -> Result<Reply, Misfit> {
+    match canonical::bytes_within(&reply, NESTED_LEVELS) {
+        Ok(_) => Ok(reply),
+        Err(error) => Err(Misfit::Wrong(format!(
+            "it cannot be kept: {}; write a large number as a text, and nest less deeply",
+            error.why()
+        ))),
     }
 }
 

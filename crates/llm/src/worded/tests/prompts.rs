@@ -117,7 +117,7 @@ fn who_can_call_is_told_of_the_tools_once_and_in_no_words() {
 fn a_call_is_read_like_a_written_one_and_two_at_once_are_sent_back() {
     let (_, ask) = samples::all().remove(4);
     let called = |tool: &str, args: Value| crate::Called { tool: tool.into(), args };
-    let read = |calls: Vec<crate::Called>| super::super::read(&Form::of(&ask), "", calls);
+    let read = |calls: Vec<crate::Called>| super::super::read(&Form::of(&ask), "", calls, &|_| ());
     let one = called("find_files", json!({ "under": "docs" }));
     assert_eq!(
         read(vec![one.clone()]),

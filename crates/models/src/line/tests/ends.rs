@@ -1,5 +1,7 @@
 //! Servers that leave out the end of a reply, or do not come to it.
 
+use std::time::Duration;
+
 use domain::ask::Silence;
 use double::{Double, Fault, Reaction, Said, Script};
 
@@ -87,4 +89,53 @@ async fn silence_before_the_first_word_is_borne_longer_than_in_the_middle() {
     let reply = World::new(pace).ask(vec![at(Chat, &url)], samples::prompt(false)).await.unwrap();
     assert_eq!((reply.text.as_str(), seen.count()), (SAID, 1));
     assert!(crate::Pace::default().first_byte.as_secs() >= 180);
+}
+
+/// So many times, with a moment between each.
+fn drip(bytes: &str, times: usize) -> Vec<Act> {
+    let drop = [server::part(bytes), Act::Pause(Duration::from_millis(20))];
+    std::iter::repeat_n(drop, times).flatten().collect()
+}
+
+/// Each part comes in time, and all of them never end: the limit is for the whole reply.
+#[tokio::test]
+async fn a_reply_that_drips_for_ever_is_given_up() {
+    let text = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
+    for part in [text, ": still there\n\n", ":"] {
+        let pace = crate::Pace { whole: Duration::from_millis(400), ..pace() };
+        let acts = [server::begin(&[], Act::Pause(Duration::ZERO)), drip(part, 500)].concat();
+        let (url, seen) = play(vec![acts]).await;
+        let begun = tokio::time::Instant::now();
+        let silence = World::new(pace).ask(vec![at(Chat, &url)], samples::prompt(false)).await.unwrap_err();
+        assert!(silence.why.contains("was not done after"), "{part}: {}", silence.why);
+        assert!(begun.elapsed() < Duration::from_secs(5) && seen.count() == 1, "{part}");
+    }
+}
+
+/// It has said everything: what drips after it is not waited for, and does not cost the reply.
+#[tokio::test]
+async fn a_reply_that_is_there_is_taken_whatever_drips_after_it() {
+    for dialect in Dialect::ALL {
+        let whole = samples::says(dialect);
+        let after = if dialect == Ollama { "\n" } else { ": still there\n\n" };
+        let acts =
+            [server::begin(&[whole.as_bytes()], Act::Pause(Duration::ZERO)), drip(after, 500)].concat();
+        let (url, _) = play(vec![acts]).await;
+        let begun = tokio::time::Instant::now();
+        let reply = World::new(pace()).ask(vec![at(dialect, &url)], samples::prompt(false)).await.unwrap();
+        assert_eq!(reply.text, SAID, "{dialect:?}");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{dialect:?}: {:?}", begun.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_drips_is_read_as_far_as_it_came() {
+    let head = Act::Send(b"HTTP/1.1 401 X\r\ncontent-length: 60000\r\n\r\n{".to_vec());
+    let drops = std::iter::repeat_n([Act::Send(b" ".to_vec()), Act::Pause(Duration::from_millis(20))], 500);
+    let acts = std::iter::once(head).chain(drops.flatten()).collect();
+    let (url, _) = play(vec![acts]).await;
+    let begun = tokio::time::Instant::now();
+    let silence = World::new(pace()).ask(vec![at(Chat, &url)], samples::prompt(false)).await.unwrap_err();
+    assert!(silence.why.contains("refuses the key"), "{}", silence.why);
+    assert!(begun.elapsed() < Duration::from_secs(5));
 }

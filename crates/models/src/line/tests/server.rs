@@ -50,6 +50,11 @@ pub(super) fn begin(pieces: &[&[u8]], end: Act) -> Vec<Act> {
     acts
 }
 
+/// A part of one that was begun.
+pub(super) fn part(body: &str) -> Act {
+    Act::Send(chunk(body.as_bytes()))
+}
+
 /// The end of one that was begun.
 pub(super) fn rest(body: &str) -> Vec<Act> {
     vec![Act::Send([chunk(body.as_bytes()).as_slice(), b"0\r\n\r\n"].concat())]

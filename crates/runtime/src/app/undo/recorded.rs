@@ -7,12 +7,13 @@ use domain::Tier;
 use domain::change::Changes;
 use domain::id::{CallId, TaskId};
 use engine::task::{Input, Ruling};
+use ledger::StoreError;
 use ledger::records::{CallStatus, ToolCall};
 
 use super::plan::Recorded;
 use super::report::{Left, Obstacle, Undone};
 use crate::pipeline::{self, Desk};
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 
 /// What the calls of a task changed, in the order in which they ran. Those of which that is not known are told.
 pub(super) async fn recorded(
@@ -37,25 +38,26 @@ pub(super) async fn recorded(
             }
             continue;
         };
-        match desk.ledger.body(change).await? {
-            Some(change) => {
-                let damaged =
-                    |error: serde_json::Error| Problem::new(Code::DATABASE_DAMAGED, error.to_string());
-                let changes: Changes = serde_json::from_slice(&change).map_err(damaged)?;
-                recorded.extend(changes.into_iter().map(|change| Recorded { change, certain }));
+        let changes = match desk.ledger.body(change).await {
+            Ok(Some(change)) => {
+                serde_json::from_slice::<Changes>(&change).map_err(|_damaged| Obstacle::Unreadable)
             }
-            None => undone.left.push(left(Obstacle::Erased)),
+            Ok(None) => Err(Obstacle::Erased),
+            Err(StoreError::Corrupt(_)) => Err(Obstacle::Unreadable),
+            Err(error) => return Err(error.into()),
+        };
+        match changes {
+            Ok(changes) => recorded.extend(changes.into_iter().map(|change| Recorded { change, certain })),
+            Err(why) => undone.left.push(left(why)),
         }
     }
     Ok(recorded)
 }
 
-/// The place of each call in the journal. If that is erased, the clock has to tell, which may have been set back.
+/// The place of each call in the journal. Of what is erased there or cannot be read, the clock has to tell, which may have been
+/// set back.
 async fn order(desk: &Desk, task: TaskId) -> Result<BTreeMap<CallId, usize>, Problem> {
-    let steps = match pipeline::load(&desk.ledger, task).await {
-        Err(problem) if problem.code == Code::ERASED => Vec::new(),
-        steps => steps?,
-    };
+    let steps = pipeline::load_readable(&desk.ledger, task).await?;
     let started = steps.iter().filter_map(|step| match &step.input {
         Input::Ruled { call, ruling: Ruling::Execute } => Some(*call),
         _ => None,

@@ -89,6 +89,8 @@ pub enum Obstacle {
     ChangedSince,
     TooLarge,
     Erased,
+    /// The record of what it changed cannot be read.
+    Unreadable,
     /// The tool says nothing about what it changes.
     NotAFile,
     /// What it was holds the value of a secret.
@@ -110,6 +112,7 @@ impl fmt::Display for Obstacle {
             Self::ChangedSince => "it was changed since",
             Self::TooLarge => "what it was is too large to be kept",
             Self::Erased => "what it was is erased",
+            Self::Unreadable => "the record of what it changed cannot be read",
             Self::NotAFile => "it changed something that is no file of the workspace, or did not say what",
             Self::Secret => "what it was holds the value of a secret, which is never kept",
             Self::TooMany => "too many at once; undo again for the rest",

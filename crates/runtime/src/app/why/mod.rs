@@ -273,6 +273,7 @@ impl App {
             Ok(tasks::Told::Result(result)) => result,
             Ok(tasks::Told::NothingYet) => return Ok(None),
             Ok(tasks::Told::Erased) => return unread("its journal was erased"),
+            Ok(tasks::Told::Unreadable(why)) => return unread(&why),
             Err(problem) if problem.code == Code::DATABASE_DAMAGED => return unread(&problem.what),
             Err(problem) => return Err(problem),
         };

@@ -425,8 +425,15 @@ impl<'a> Driver<'a> {
                 Input::Unanswered { ask, why: Unanswered::unusable("it answers another question") }
             }
         };
+        let input = match journal::survives(&input) {
+            Ok(()) => input,
+            Err(why) => {
+                let why = Unanswered::unusable(format!("the reply cannot be kept: {why}"));
+                Input::Unanswered { ask: subject, why }
+            }
+        };
         let mut step = self.task.handle(input, self.setting.desk.now()).map_err(Problem::internal)?;
-        step.usage = usage;
+        step.usage = usage.map(Usage::clamped);
         self.journal(step)
     }
 
