@@ -121,3 +121,55 @@ fn a_place_that_cannot_be_written_to_is_said_so() {
     world.regent(&["backup", "--to", "../file"]).run().fails(4, "R4001");
     world.regent(&["run", REQUEST]).run().succeeds();
 }
+
+/// Every backup ends an epoch, and erases its key while others copy theirs.
+#[test]
+fn a_key_that_goes_away_while_it_is_copied_does_not_fail_the_backup() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let world = World::lived_in();
+    let (key, over) = (world.data().join("keys").join("zz"), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                std::fs::write(&key, "x").expect("write");
+                std::fs::remove_file(&key).expect("remove");
+            }
+        });
+        for _ in 0..8 {
+            let folder = back_up(&world);
+            world.regent(&["restore", "--dry-run", folder.to_str().expect("text")]).run().succeeds();
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+}
+
+/// A copy holds the keys of the audit and everything that was ever said: no tool looks into one, whatever it is called.
+#[test]
+fn file_tools_do_not_look_into_a_backup_wherever_it_lies() {
+    let world = World::lived_in();
+    world.regent(&["backup", "--to", "copies"]).run().succeeds();
+    let copies = world.workspace().join("copies");
+    let made = std::fs::read_dir(&copies).expect("copies").next().expect("one").expect("entry").path();
+    std::fs::rename(&made, copies.join("holiday")).expect("rename");
+    let call = |tool: &str, args: &[&str]| world.regent(&[&["tools", "call", tool], args].concat()).run();
+    for path in ["path=copies/holiday/node", "path=copies/holiday/keys/audit-2.key"] {
+        let outcome = call("read_file", &[path]);
+        assert!(outcome.exit != Some(0) && outcome.stderr.contains("is closed to tools"), "{outcome}");
+    }
+    let node = std::fs::read_to_string(copies.join("holiday/node")).expect("node");
+    for (tool, args) in
+        [("find_files", &["hidden=true"][..]), ("search_content", &["pattern=.", "hidden=true"])]
+    {
+        let outcome = call(tool, args);
+        assert!(!outcome.stdout.contains("holiday") && !outcome.stdout.contains(node.trim()), "{outcome}");
+    }
+    // Those of earlier versions have no mark.
+    std::fs::remove_file(copies.join("holiday/.regent-backup")).expect("the mark");
+    let outcome = call("read_file", &["path=copies/holiday/node"]);
+    assert!(outcome.stderr.contains("is closed to tools"), "{outcome}");
+    let inside = world
+        .regent(&["tools", "call", "read_file", "path=audit-2.key"])
+        .within(&copies.join("holiday/keys"));
+    let outcome = inside.run();
+    assert!(outcome.exit != Some(0) && outcome.stderr.contains("is closed to tools"), "{outcome}");
+}
