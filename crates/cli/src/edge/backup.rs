@@ -29,8 +29,6 @@ const MANIFEST: &str = "manifest.json";
 
 /// How often a copy is begun because a key changed while it was made: every backup that ends meanwhile ends an epoch.
 const TRIES: u32 = 5;
-/// How often one is begun because a file went away before the database was copied; that costs little.
-const LISTINGS: u32 = 100;
 
 /// A copy that has no name yet.
 pub(super) struct Drafted {
@@ -152,9 +150,10 @@ impl OsHost {
             let to = folder.join(&name);
             to.parent().map_or(Ok(()), files::make_folder).map_err(making(&to))?;
             let (digest, length) = match files::copy(&path, &to) {
-                // Somebody else's backup or checkpoint has just ended the epoch, and its key was erased.
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound && !path.exists() => {
-                    return Err(not_as_good(&format!("`{name}` went away while it was copied")));
+                // Another backup or a checkpoint has just ended the epoch, and its key was erased. Whether the copy can do
+                // without it is found out when it is tried.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound && name.starts_with("keys/") => {
+                    continue;
                 }
                 copied => copied.map_err(making(&to))?,
             };
@@ -276,12 +275,9 @@ impl OsHost {
         parent: &Path,
         occasion: Occasion,
     ) -> Result<(Drafted, Count, Option<String>), Problem> {
-        let (mut tries, mut listings) = (1..TRIES, 1..LISTINGS);
+        let mut tries = 1..TRIES;
         loop {
-            let drafted = match self.draft(parent, occasion).await {
-                Err(problem) if problem.code == Code::BACKUP_FAILED && listings.next().is_some() => continue,
-                drafted => drafted?,
-            };
+            let drafted = self.draft(parent, occasion).await?;
             let examined = self.examine(parent, drafted.draft.path(), &drafted.manifest).await;
             let why = match examined {
                 Ok(Examined { lost: Some(lost), .. }) => not_as_good(&lost),

@@ -127,20 +127,23 @@ fn a_place_that_cannot_be_written_to_is_said_so() {
 fn a_key_that_goes_away_while_it_is_copied_does_not_fail_the_backup() {
     use std::sync::atomic::{AtomicBool, Ordering};
     let world = World::lived_in();
-    let (key, over) = (world.data().join("keys").join("zz"), AtomicBool::new(false));
+    let (keys, over) = (world.data().join("keys"), AtomicBool::new(false));
+    // So many that some are there whenever the folder is listed, and gone when they are copied.
+    let keys: Vec<PathBuf> = (0..200).map(|n| keys.join(format!("other-{n}"))).collect();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
-                std::fs::write(&key, "x").expect("write");
-                std::fs::remove_file(&key).expect("remove");
+                keys.iter().for_each(|key| std::fs::write(key, "x").expect("write"));
+                keys.iter().for_each(|key| std::fs::remove_file(key).expect("remove"));
             }
         });
-        for _ in 0..8 {
-            let folder = back_up(&world);
-            world.regent(&["restore", "--dry-run", folder.to_str().expect("text")]).run().succeeds();
-        }
+        let made: Vec<_> = (0..2).map(|_| world.regent(&["backup", "--json"]).run()).collect();
         over.store(true, Ordering::Relaxed);
+        made.into_iter().for_each(|made| drop(made.succeeds()));
     });
+    for folder in kept(&world) {
+        world.regent(&["restore", "--dry-run", folder.to_str().expect("text")]).run().succeeds();
+    }
 }
 
 /// A copy holds the keys of the audit and everything that was ever said: no tool looks into one, whatever it is called.
