@@ -10,10 +10,10 @@ use crate::listener::Listener;
 
 /// Asks servers on this machine, for pages and for whose they are.
 pub trait Probe: Send + Sync {
-    /// A page. Nothing where nobody answers, or not in JSON, or not in time.
+    /// A page. Nothing if there is no answer, or not in JSON, or not in time.
     fn get<'a>(&'a self, url: &'a str) -> Probing<'a>;
 
-    /// Who listens there. Whoever is not trusted is asked for nothing.
+    /// Who listens there. A server that is not trusted is sent no request.
     fn listener(&self, url: &str) -> Listener;
 }
 

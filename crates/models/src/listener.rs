@@ -13,7 +13,7 @@ pub const SERVICES: [&str; 9] =
 /// What is known of the listeners at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listener {
-    /// Nobody listens there.
+    /// No socket listens there.
     Absent,
     /// All of them are the caller's, root's or a service's.
     Trusted,
@@ -30,7 +30,7 @@ pub struct Tables<'a> {
 }
 
 /// The users whose sockets may take a connection to this address: those bound to it, and those bound to every address.
-/// Nothing if a line cannot be read: then nobody knows.
+/// Nothing if a line cannot be read: then the owners are unknown.
 #[must_use]
 pub fn owners(tables: Tables<'_>, address: IpAddr, port: u16) -> Option<BTreeSet<u32>> {
     let mut owners = BTreeSet::new();
@@ -164,9 +164,10 @@ mod tests {
     }
 
     #[test]
-    fn whoever_may_take_the_connection_is_found() {
+    fn every_socket_that_may_take_the_connection_is_found() {
         let at = |address: &str, port, state, uid| line(address.parse().unwrap(), port, state, uid);
-        let table: &[(&[String], &[String], &str, &[u32])] = &[
+        type Row<'a> = (&'a [String], &'a [String], &'a str, &'a [u32]);
+        let table: &[Row<'_>] = &[
             (&[], &[], "127.0.0.1", &[]),
             (&[at("127.0.0.1", 8080, "0A", 1001)], &[], "127.0.0.1", &[1001]),
             (&[at("0.0.0.0", 8080, "0A", 1001)], &[], "127.0.0.1", &[1001]),

@@ -1,4 +1,4 @@
-//! What the owner is told before anything is given to a server for the first time, on this machine or on another.
+//! The notice for the owner before anything is given to a server for the first time, on this machine or on another.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_on_this_machine_is_told_of_once_like_any_other() {
+    fn a_server_on_this_machine_gets_one_notice_like_any_other() {
         let local = Endpoint { price: Price::default(), ..endpoint("http://127.0.0.1:11434", "qwen3:8b") };
         let both = chosen(local.clone(), local);
         let text = "your request, and names and contents of files that the task reads, go to 127.0.0.1:11434 \

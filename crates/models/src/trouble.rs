@@ -61,7 +61,7 @@ pub enum Trouble {
     Declined { said: String },
     /// It failed too often; it is left alone for a while.
     Resting,
-    /// Nobody has chosen it, and it is not (any more) one that may be asked unasked.
+    /// It was detected, not chosen, and its listening socket is not (any more) that of a trusted user.
     Stranger { why: String },
 }
 

@@ -332,8 +332,8 @@ fn step_into(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     })
 }
 
-/// Whether a folder is a copy of an instance, with its keys. It is told by its mark, wherever it was moved or copied to; the
-/// copies of earlier versions have none and are told by what is in them.
+/// Whether a folder is a copy of an instance, with its keys. It is recognised by its mark, also after it was moved
+/// or copied; the copies of earlier versions have none and are recognised by what is in them.
 fn is_backup(folder: &OwnedFd) -> bool {
     let has = |name: &str| look(folder, OsStr::new(name)).is_ok();
     has(domain::BACKUP_MARK) || ["manifest.json", "regent.db", "node"].into_iter().all(has)

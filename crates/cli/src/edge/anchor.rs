@@ -70,7 +70,7 @@ fn repository(file: &Path) -> Option<PathBuf> {
     folder.ancestors().any(|above| above.join(".git").exists()).then_some(folder)
 }
 
-/// What git is told wherever it runs: nothing that a repository names is started, and nothing is fetched.
+/// Options of every git command: nothing that a repository names is started, and nothing is fetched.
 const GUARDS: [&str; 14] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",

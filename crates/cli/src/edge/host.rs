@@ -263,7 +263,7 @@ impl OsHost {
         node_of(&self.house)
     }
 
-    /// Whether nobody else could have put anything into the instance. What SQLite opens by its name is looked at here,
+    /// Whether no other user could have put anything into the instance. What SQLite opens by its name is looked at here,
     /// everything else again when it is read.
     pub(super) fn is_ours(&self) -> Result<(), Problem> {
         let checked =

@@ -144,7 +144,7 @@ pub(crate) fn keep_confirmed(house: &House, provider: &str, host: &str) -> Resul
     kept.map_err(|error| unusable("write", &path, &error))
 }
 
-/// Who listens at an address of this machine, as the kernel's tables say. Where they cannot be read, nobody is trusted.
+/// Who listens at an address of this machine, as the kernel's tables say. Where they cannot be read, no server is trusted.
 pub(crate) fn listener(url: &str) -> Listener {
     let unknown = |why: &str| Listener::Refused(format!("whose server that is cannot be determined ({why})"));
     let Some((addresses, port)) = listener::addresses(url) else { return unknown("it is no address here") };

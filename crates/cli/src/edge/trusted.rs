@@ -1,14 +1,12 @@
 //! Files that the program obeys: settings, policies, keys, the database and everything else of the instance.
 //!
-//! INVARIANT (trusted): what is read here belongs to the caller or to root, nobody else can write it, and the same holds for
-//! every folder and every link on the way to it, from `/` on. A folder in which everybody makes files of their own and
-//! touches no others (`/tmp`: sticky, owned by root or the caller) is fine on the way, and so is a group that has the name of
+//! INVARIANT (trusted): what is read here belongs to the caller or to root, no other user can write it, and the same holds for
+//! every folder and every link on the way to it, from `/` on. A folder in which all users make files of their own and
+//! change no others (`/tmp`: sticky, owned by root or the caller) is fine on the way, and so is a group that has the name of
 //! the caller or of root and no other members.
 //!
 //! The way is walked by descriptors, one name at a time, and what is read is the descriptor that was checked. Pipes,
 //! devices and sockets are refused before they are opened: nothing here waits.
-
-#![expect(clippy::disallowed_methods, reason = "files of the instance")]
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -46,7 +44,7 @@ enum Flaw {
     Owner(u32),
     Group(u32),
     Others,
-    /// A folder in which everybody makes files is no folder for an instance.
+    /// A folder in which all users make files is no folder for an instance.
     Shared,
 }
 
@@ -76,7 +74,7 @@ impl Caller<'_> {
             return Err(Flaw::Owner(found.uid));
         }
         if found.kind == FileType::Symlink {
-            return Ok(()); // nobody but its owner changes where it leads
+            return Ok(()); // only its owner changes where it leads
         }
         let is_shared = found.kind == FileType::Directory && found.mode & 0o1000 != 0;
         let (others, group) = (found.mode & 0o002 != 0, found.mode & 0o020 != 0);
@@ -97,7 +95,7 @@ impl fmt::Display for Untrusted {
             Flaw::Owner(uid) => write!(f, "{path} belongs to user {}, not to you", user(*uid)),
             Flaw::Group(gid) => write!(f, "group {} can write {path}", group(*gid)),
             Flaw::Others => write!(f, "others can write {path}"),
-            Flaw::Shared => write!(f, "everybody can make files in {path}"),
+            Flaw::Shared => write!(f, "all users can make files in {path}"),
         }
     }
 }
@@ -121,7 +119,7 @@ impl Untrusted {
     }
 
     pub(crate) fn problem(&self) -> Problem {
-        Problem::new(Code::SOMEBODY_ELSES_HOUSE, self.to_string())
+        Problem::new(Code::UNTRUSTED, self.to_string())
             .safe("nothing was touched")
             .remedy(self.mend())
             .remedy("regent explain R4009")
@@ -197,7 +195,7 @@ struct Walk<'a> {
     here: OwnedFd,
     /// Where `here` is, free of links.
     at: PathBuf,
-    /// The names to come, and the link that each stands in.
+    /// The names to come, and the link that each is part of.
     left: VecDeque<(OsString, Option<PathBuf>)>,
     links: usize,
 }
@@ -313,7 +311,7 @@ pub(super) fn open(path: &Path, links: Links) -> io::Result<Option<File>> {
     Walk::new(path, caller())?.open(links)
 }
 
-/// Looks at a file that is opened elsewhere by its name; that it is not there is fine. It is not opened: whoever closes a
+/// Looks at a file that is opened elsewhere by its name; that it is not there is fine. It is not opened: closing a
 /// database's file gives up every lock that the process holds on it.
 pub(super) fn check(path: &Path) -> io::Result<()> {
     let mut walk = Walk::new(path, caller())?;
@@ -343,7 +341,7 @@ pub(crate) fn text(path: &Path) -> io::Result<Option<String>> {
     bytes(path, TEXT_BYTES)?.map(utf8).transpose()
 }
 
-/// A text file that the owner named, wherever it lies and whoever wrote it.
+/// A text file that the owner named, in any folder and by any author.
 pub(crate) fn named_text(path: &Path) -> io::Result<Option<String>> {
     named(path)?.map(|file| read(&file, TEXT_BYTES).and_then(utf8)).transpose()
 }
@@ -377,6 +375,7 @@ fn utf8(bytes: Vec<u8>) -> io::Result<String> {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "files of the tests")]
 mod tests {
     use super::{At, Attributes, Caller, Flaw, Links, Untrusted, check, folder, open, text};
     use rustix::fs::FileType;
@@ -393,7 +392,8 @@ mod tests {
     #[test]
     fn what_is_trusted_and_why_the_rest_is_not() {
         let (file, directory, link) = (FileType::RegularFile, FileType::Directory, FileType::Symlink);
-        let table: &[(FileType, u32, u32, u32, At, Result<(), Flaw>)] = &[
+        type Row = (FileType, u32, u32, u32, At, Result<(), Flaw>);
+        let table: &[Row] = &[
             (file, ME, 7, 0o600, At::End, Ok(())),
             (file, ME, 7, 0o644, At::End, Ok(())),
             (file, 0, 0, 0o644, At::End, Ok(())),
@@ -454,7 +454,7 @@ mod tests {
         assert!(folder(&above).is_err(), "but it is no folder for an instance");
         assert!(folder(&house).expect("a folder") && !folder(&house.join("new")).expect("none"));
         mode(&above, 0o757);
-        assert!(folder(&above.join("new")).is_err(), "somebody else could make it first");
+        assert!(folder(&above.join("new")).is_err(), "another user could make it first");
     }
 
     #[test]
@@ -505,8 +505,7 @@ mod tests {
         let place = tempfile::tempdir().expect("folder");
         let pipe = place.path().join("pipe");
         nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::from_bits_truncate(0o600)).expect("pipe");
-        let _socket = std::os::unix::net::UnixListener::bind(place.path().join("socket")).expect("socket");
-        for path in [&pipe, &place.path().join("socket"), Path::new("/dev/null"), place.path()] {
+        for path in [&pipe, Path::new("/dev/null"), place.path()] {
             assert_eq!(text(path).expect_err("no file").to_string(), "it is no file", "{}", path.display());
             assert!(check(path).is_err());
         }

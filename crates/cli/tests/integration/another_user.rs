@@ -64,7 +64,7 @@ impl Server {
     }
 }
 
-/// A world whose house is below a folder of `uid`, and a program that this user can start.
+/// A world whose instance is below a folder of `uid`, and a program that this user can start.
 fn world_of(uid: u32) -> (World, PathBuf) {
     let mut world = World::new();
     std::fs::set_permissions(world.folder(), std::fs::Permissions::from_mode(0o755)).expect("mode");
@@ -80,7 +80,7 @@ fn world_of(uid: u32) -> (World, PathBuf) {
 }
 
 fn regent(world: &World, program: &Path, uid: u32, args: &[&str]) -> Regent {
-    world.regent(args).program(program).as_user(uid)
+    world.regent(args).program(program).user(uid)
 }
 
 fn said(outcome: &Outcome) -> String {
@@ -115,7 +115,7 @@ fn a_server_of_another_user_is_sent_nothing_until_it_is_chosen() {
 }
 
 #[test]
-fn a_server_of_ones_own_or_of_root_is_found_and_told_of_once() {
+fn a_server_of_the_caller_or_of_root_is_found_and_gets_one_notice() {
     if !is_root("listen as another user") {
         return;
     }
@@ -157,7 +157,7 @@ fn files(house: &Path) -> Vec<(PathBuf, &'static [&'static str])> {
     all
 }
 
-/// A house in which every file is there that can be.
+/// An instance with every file that one can have.
 fn furnished() -> World {
     let world = World::lived_in();
     let house = &world.home;
@@ -228,7 +228,7 @@ fn no_file_of_another_user_is_obeyed_wherever_it_lies_in_the_instance() {
     world.regent(&["run", REQUEST]).run().succeeds();
 }
 
-/// Before, the program waited for somebody to write into them.
+/// Opening a pipe waits for a writer.
 #[test]
 fn a_pipe_in_the_place_of_any_file_of_the_instance_is_an_error_at_once() {
     let world = furnished();
@@ -273,9 +273,9 @@ fn settings_that_another_user_could_have_written_send_no_key_anywhere() {
             chown(house.join("regent.toml"), None, Some(OTHER)).expect("chown");
             set_mode(&house.join("regent.toml"), 0o664);
         }),
-        ("the house is theirs", |house| chown(house, Some(OTHER), None).expect("chown")),
-        ("anybody can write into the house", |house| set_mode(house, 0o777)),
-        ("anybody can put another house there", |house| set_mode(house.parent().expect("above"), 0o777)),
+        ("the instance is theirs", |house| chown(house, Some(OTHER), None).expect("chown")),
+        ("anybody can write into the instance", |house| set_mode(house, 0o777)),
+        ("anybody can put another instance there", |house| set_mode(house.parent().expect("above"), 0o777)),
         ("a link of theirs leads there", |house| {
             let real = house.with_file_name("real");
             std::fs::rename(house, &real).expect("move");
@@ -319,7 +319,7 @@ fn set_mode(path: &Path, mode: u32) {
 
 /// Others may have made it before the owner came; then it is theirs.
 #[test]
-fn a_house_that_was_made_in_advance_is_not_moved_into() {
+fn an_instance_that_another_user_made_in_advance_is_not_used() {
     if !is_root("be another user") {
         return;
     }

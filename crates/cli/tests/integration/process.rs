@@ -46,7 +46,7 @@ impl Regent {
         self
     }
 
-    /// The same by another name; whoever is not root may not reach the folder of builds.
+    /// The same program at another path: only root may reach the folder of builds.
     pub(crate) fn program(mut self, program: &Path) -> Self {
         let mut command = Command::new(program);
         command.args(self.command.get_args()).env_clear();
@@ -63,7 +63,7 @@ impl Regent {
     }
 
     /// As another user, with no group but the one of the same number.
-    pub(crate) fn as_user(mut self, uid: u32) -> Self {
+    pub(crate) fn user(mut self, uid: u32) -> Self {
         use std::os::unix::process::CommandExt as _;
         self.command.uid(uid).gid(uid);
         self

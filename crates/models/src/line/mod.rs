@@ -117,8 +117,8 @@ impl fmt::Debug for Line {
     }
 }
 
-/// INVARIANT (known-listener): nothing is sent to a server that was found and not chosen, unless at that moment whoever
-/// listens there is trusted. Between this and the connection somebody else may still take the port.
+/// INVARIANT (known-listener): nothing is sent to a server that was found and not chosen, unless at that moment the
+/// owner of the listening socket is trusted. Between this and the connection another user may still take the port.
 fn check_listener(endpoint: &Endpoint, around: &Surroundings) -> Result<(), Trouble> {
     match endpoint.detected.then(|| (around.listener)(&endpoint.url)) {
         None | Some(Listener::Trusted) => Ok(()),

@@ -253,7 +253,8 @@ async fn who_does_not_count_is_estimated() {
 
 /// Whose server it is may change between the choice and an ask.
 #[tokio::test]
-async fn a_server_that_nobody_has_chosen_is_sent_nothing_once_others_listen_there() {
+async fn a_detected_server_is_sent_nothing_once_another_user_listens_there() {
+    #[expect(clippy::disallowed_methods, reason = "a server of the test, on loopback")]
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     server.set_nonblocking(true).unwrap();
     let url = format!("http://{}", server.local_addr().unwrap());
