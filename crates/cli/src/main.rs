@@ -63,8 +63,8 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
     let (settings, mistakes) = match written.read() {
         Ok(settings) => (settings, Vec::new()),
         // These help to put a wrong setting right, so a wrong setting does not keep them from it.
-        Err(mistakes) if args.command.helps() => (Settings::default(), mistakes),
-        Err(mistakes) => return Err(edge::unreadable(&mistakes).into()),
+        Err(unread) if args.command.helps() => (Settings::default(), unread.mistakes()),
+        Err(unread) => return Err(unread.problem().into()),
     };
     let accessible = settings.get("ui.accessible") == "yes";
     let color = color(&args.global, settings.get("ui.color"), surroundings);

@@ -39,6 +39,9 @@ pub mod time;
 pub mod trust;
 pub mod unseen;
 
+/// The name of an empty file that marks a folder as a copy of an instance. File tools do not enter such a folder.
+pub const BACKUP_MARK: &str = ".regent-backup";
+
 pub use by::By;
 pub use data::DataClass;
 pub use digest::Digest;

@@ -71,7 +71,11 @@ fn measure(url: &str, flight: usize, calls: usize) -> (f64, f64) {
     let body: Arc<str> = request(&endpoint, &prompt, Manner::of(&endpoint)).body.to_string().into();
     let client = reqwest::Client::builder().no_proxy().http1_only().build().expect("a client");
     let wire = Arc::new(Wire::new(Pace::default()).expect("a client"));
-    let around = Surroundings { clock: Arc::new(Still), chance: Arc::new(|| 0.0) };
+    let around = Surroundings {
+        clock: Arc::new(Still),
+        chance: Arc::new(|| 0.0),
+        listener: Arc::new(|_| models::listener::Listener::Trusted),
+    };
     let line = Line::new(vec![endpoint], wire, around);
     let address: Arc<str> = format!("{url}/chat/completions").into();
     let (mut bares, mut lines) = (Vec::new(), Vec::new());
@@ -140,6 +144,7 @@ fn endpoint(url: &str) -> Endpoint {
         price: Price::default(),
         tokens_out: 1000,
         data: None,
+        detected: false,
     }
 }
 

@@ -7,6 +7,13 @@ pub(crate) fn authority(url: &str) -> &str {
     host.rsplit_once('@').map_or(host, |(_, host)| host)
 }
 
+/// The same, as it is compared: in small letters, without the port that the scheme implies.
+pub(crate) fn destination(url: &str) -> String {
+    let host = authority(url).to_ascii_lowercase();
+    let usual = if url.starts_with("https://") { ":443" } else { ":80" };
+    host.strip_suffix(usual).unwrap_or(&host).to_owned()
+}
+
 /// Whether it is this very machine. No name but `localhost` is.
 pub(crate) fn is_loopback(url: &str) -> bool {
     let host = authority(url);

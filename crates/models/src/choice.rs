@@ -7,7 +7,7 @@ use std::fmt;
 use thiserror::Error;
 
 use crate::catalog::{KNOWN, Known};
-use crate::detect::{Probe, detect, may_be_probed, ollama_url};
+use crate::detect::{Detected, Probe, detect, may_be_probed, ollama_url};
 use crate::provider::Provider;
 use crate::{Dialect, Endpoint, Key, Prices};
 
@@ -80,6 +80,8 @@ pub struct Environment {
     /// Why that folder, which is there, cannot be read.
     pub unread: Option<String>,
     pub prices: Prices,
+    /// Which provider's key may go to which other host.
+    pub confirmed: Vec<(String, String)>,
 }
 
 /// Variables can hold keys.
@@ -155,6 +157,8 @@ pub enum Mistake {
     HalfReflex,
     #[error("provider.{name}: {why}")]
     Provider { name: String, why: String },
+    #[error("{why}")]
+    Unconfirmed { why: String },
 }
 
 fn reasons(passed_over: &[(String, String)]) -> String {
@@ -279,6 +283,8 @@ fn by_key(
                 let why = format!("no model is set, and there is a key ({said})");
                 return Ok(Ok(Chosen { brain: vec![brain], hands: vec![hands], why, passed_over }));
             }
+            // Another provider is not what the owner meant here.
+            [Err(why), _] if provider.held_back.is_some() => return Err(Mistake::Unconfirmed { why }),
             [Err(why), _] | [_, Err(why)] => passed_over.push(((*name).to_owned(), why)),
         }
     }
@@ -301,10 +307,16 @@ async fn by_server(
         passed_over.push((provider.name.clone(), why));
     }
     let [at, other] = [&ollama, &llamacpp].map(|one| Some(one.url.as_str()).filter(|url| may_be_probed(url)));
-    let Some(server) = detect(at, other, probe).await else {
+    let Detected { server, refused } = detect(at, other, probe).await;
+    let is_refused = |provider: &Provider| refused.iter().any(|(name, _)| *name == provider.name);
+    for (name, why) in &refused {
+        let why = format!("{why}; if you trust it: regent model set brain {name}/<model>");
+        passed_over.push(((*name).to_owned(), why));
+    }
+    let Some(server) = server else {
         let places: Vec<String> = [("Ollama", &ollama), ("llama.cpp", &llamacpp)]
             .iter()
-            .filter(|(_, provider)| may_be_probed(&provider.url))
+            .filter(|(_, provider)| may_be_probed(&provider.url) && !is_refused(provider))
             .map(|(name, provider)| format!("{name} ({})", provider.host()))
             .collect();
         let nobody = match places.as_slice() {
@@ -321,6 +333,7 @@ async fn by_server(
     };
     match provider.endpoint(wishes, environment, model) {
         Ok(endpoint) => {
+            let endpoint = Endpoint { detected: true, ..endpoint };
             let why = format!(
                 "no model is set, there is no key, and {} answers at {}; {model} is the largest of its {}",
                 server.called,

@@ -288,3 +288,72 @@ fn a_folder_of_keys_that_cannot_be_read_is_said_wherever_a_key_is_missed() {
         assert_eq!(mistake, format!("none of model.brain can be asked: openai/x: {why}{expected}"));
     }
 }
+
+const HELD_BACK: &str = "the key of anthropic would go to proxy.example instead of api.anthropic.com; if you want that: regent model confirm anthropic proxy.example";
+
+#[test]
+fn a_key_of_the_list_goes_to_another_host_only_once_that_is_confirmed() {
+    let keys = [("ANTHROPIC_API_KEY", "k"), ("OPENAI_API_KEY", "k"), ("MINE", "k")];
+    let ours = ("model.brain", "anthropic/x");
+    let mine = ("model.brain", "mine/x");
+    let proxy = "https://proxy.example/v1";
+    // Settings, and whether the key is held back.
+    let table: &[(&[(&str, &str)], bool)] = &[
+        (&[ours], false),
+        (&[ours, ("provider.anthropic.url", "https://API.anthropic.com:443/v1")], false),
+        (&[ours, ("provider.anthropic.url", proxy)], true),
+        (&[ours, ("provider.anthropic.url", proxy), ("provider.anthropic.key", "env:MINE")], false),
+        (&[mine, ("provider.mine.url", proxy), ("provider.mine.key", "env:MINE")], false),
+        (&[mine, ("provider.mine.url", proxy), ("provider.mine.key", "env:ANTHROPIC_API_KEY")], true),
+        (&[mine, ("provider.mine.url", proxy), ("provider.mine.key", "file:anthropic")], true),
+        (&[("provider.anthropic.url", proxy)], true),
+    ];
+    for (settings, held_back) in table {
+        let mut machine = environment(&keys);
+        if settings.iter().any(|(_, value)| *value == "file:anthropic") {
+            machine.files.insert("anthropic".into(), Ok(Key::new("k".into())));
+        }
+        let choose = |machine: &Environment| now(choose(&wishes(settings), machine, &Pages::default()));
+        match choose(&machine) {
+            Ok(chosen) => assert!(!held_back && chosen.brain[0].key.is_some(), "{settings:?}"),
+            Err(mistake) => assert!(*held_back && mistake.to_string().ends_with(HELD_BACK), "{mistake}"),
+        }
+        machine.confirmed =
+            vec![("openai".into(), "proxy.example".into()), ("anthropic".into(), "other".into())];
+        assert_eq!(choose(&machine).is_err(), *held_back, "confirmed for others: {settings:?}");
+        machine.confirmed.push(("anthropic".into(), "proxy.example".into()));
+        assert_eq!(choose(&machine).unwrap().brain.len(), 1, "{settings:?}");
+    }
+}
+
+#[test]
+fn what_can_be_confirmed() {
+    let confirm = |provider, host| crate::confirmable(provider, host).map(|(_, host)| host);
+    assert_eq!(confirm("anthropic", "Proxy.example"), Ok("proxy.example".into()));
+    assert_eq!(confirm("anthropic", "http://127.0.0.1:4000/v1"), Ok("127.0.0.1:4000".into()));
+    assert_eq!(confirm("anthropic", "[::1]:4000"), Ok("[::1]:4000".into()));
+    for (provider, host) in
+        [("ollama", "box"), ("mine", "box"), ("anthropic", ""), ("anthropic", "a b"), ("anthropic", "a\nb")]
+    {
+        assert!(confirm(provider, host).is_err(), "{provider} {host:?}");
+    }
+}
+
+#[test]
+fn a_server_of_another_user_is_passed_over_and_the_way_to_choose_it_is_said() {
+    let pages = || {
+        Pages::of(&[
+            ("http://127.0.0.1:8080/health", json!({ "status": "ok" })),
+            ("http://127.0.0.1:8080/v1/models", json!({ "data": [{ "id": "m" }] })),
+        ])
+    };
+    let ours = now(choose(&wishes(&[]), &environment(&[]), &pages())).unwrap();
+    assert!(ours.brain[0].detected && ours.passed_over.is_empty());
+    let of_others = Pages { of_others: vec!["http://127.0.0.1:8080"], ..pages() };
+    let chosen = now(choose(&wishes(&[]), &environment(&[]), &of_others)).unwrap();
+    assert!(chosen.is_reflex());
+    let why = "it belongs to user 1001, not to you; if you trust it: regent model set brain llamacpp/<model>";
+    assert_eq!(chosen.passed_over, [("llamacpp".to_owned(), why.to_owned())]);
+    let set = wishes(&[("model.brain", "llamacpp/m")]);
+    assert!(!now(choose(&set, &environment(&[]), &of_others)).unwrap().brain[0].detected);
+}

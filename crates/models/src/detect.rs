@@ -7,10 +7,15 @@ use serde_json::Value;
 use crate::Key;
 use crate::address::is_loopback;
 use crate::catalog::{self, Known};
+use crate::listener::Listener;
 
-/// Asks a server for a page. Nothing where nobody answers, or not in JSON, or not in time.
+/// Asks servers on this machine, for pages and for whose they are.
 pub trait Probe: Send + Sync {
+    /// A page. Nothing if there is no answer, or not in JSON, or not in time.
     fn get<'a>(&'a self, url: &'a str) -> Probing<'a>;
+
+    /// Who listens there. A server that is not trusted is sent no request.
+    fn listener(&self, url: &str) -> Listener;
 }
 
 pub type Probing<'a> = Pin<Box<dyn Future<Output = Option<Value>> + Send + 'a>>;
@@ -37,19 +42,35 @@ impl Server {
     }
 }
 
+/// What came of looking for a server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Detected {
+    pub(crate) server: Option<Server>,
+    /// Those that listen and are not asked, because of whose they are.
+    pub(crate) refused: Vec<(&'static str, String)>,
+}
+
 /// Ollama, or else llama.cpp, at their addresses if they may be asked; the first that has a model.
-pub(crate) async fn detect(
-    ollama: Option<&str>,
-    llamacpp: Option<&str>,
-    probe: &dyn Probe,
-) -> Option<Server> {
-    let has_some = |server: &Server| !server.models.is_empty();
-    if let Some(url) = ollama
-        && let Some(server) = find_ollama(url, probe).await.filter(has_some)
-    {
-        return Some(server);
+pub(crate) async fn detect(ollama: Option<&str>, llamacpp: Option<&str>, probe: &dyn Probe) -> Detected {
+    let mut detected = Detected::default();
+    for (name, url) in [("ollama", ollama), ("llamacpp", llamacpp)] {
+        let Some(url) = url else { continue };
+        match probe.listener(url) {
+            Listener::Absent => continue,
+            Listener::Refused(why) => {
+                detected.refused.push((name, why));
+                continue;
+            }
+            Listener::Trusted => {}
+        }
+        let found =
+            if name == "ollama" { find_ollama(url, probe).await } else { find_llamacpp(url, probe).await };
+        detected.server = found.filter(|server| !server.models.is_empty());
+        if detected.server.is_some() {
+            break;
+        }
     }
-    find_llamacpp(llamacpp?, probe).await.filter(has_some)
+    detected
 }
 
 async fn find_ollama(url: &str, probe: &dyn Probe) -> Option<Server> {
@@ -139,7 +160,8 @@ pub(crate) fn may_be_probed(url: &str) -> bool {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::{Probe, Probing, Server, detect, ollama_url};
+    use super::{Detected, Probe, Probing, Server, detect, ollama_url};
+    use crate::listener::Listener;
     use serde_json::{Value, json};
     use std::collections::BTreeMap;
     use std::sync::Mutex;
@@ -148,13 +170,15 @@ pub(crate) mod tests {
     #[derive(Default)]
     pub(crate) struct Pages {
         pub(crate) pages: BTreeMap<String, Value>,
+        /// Beginnings of addresses at which others listen.
+        pub(crate) of_others: Vec<&'static str>,
         pub(crate) asked: Mutex<Vec<String>>,
     }
 
     impl Pages {
         pub(crate) fn of(pages: &[(&str, Value)]) -> Self {
             let pages = pages.iter().map(|(url, page)| ((*url).to_owned(), page.clone())).collect();
-            Self { pages, asked: Mutex::default() }
+            Self { pages, ..Self::default() }
         }
     }
 
@@ -163,6 +187,13 @@ pub(crate) mod tests {
             self.asked.lock().unwrap().push(url.to_owned());
             let page = self.pages.get(url).cloned();
             Box::pin(async move { page })
+        }
+
+        fn listener(&self, url: &str) -> Listener {
+            match self.of_others.iter().any(|other| url.starts_with(other)) {
+                true => Listener::Refused("it belongs to user 1001, not to you".into()),
+                false => Listener::Trusted,
+            }
         }
     }
 
@@ -179,7 +210,7 @@ pub(crate) mod tests {
     const LLAMA: &str = "http://127.0.0.1:8080/v1";
 
     fn found(pages: &[(&str, Value)]) -> Option<Server> {
-        now(detect(Some(OLLAMA), Some(LLAMA), &Pages::of(pages)))
+        now(detect(Some(OLLAMA), Some(LLAMA), &Pages::of(pages))).server
     }
 
     #[test]
@@ -253,9 +284,27 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_server_of_another_user_is_not_asked_and_the_next_one_is() {
+        let pages = Pages {
+            of_others: vec![OLLAMA],
+            ..Pages::of(&[
+                ("http://127.0.0.1:11434/api/version", json!({ "version": "1" })),
+                ("http://127.0.0.1:11434/api/tags", json!({ "models": [{ "name": "theirs", "size": 5 }] })),
+                ("http://127.0.0.1:8080/health", json!({ "status": "ok" })),
+                ("http://127.0.0.1:8080/v1/models", json!({ "data": [{ "id": "mine" }] })),
+            ])
+        };
+        let detected = now(detect(Some(OLLAMA), Some(LLAMA), &pages));
+        assert_eq!(detected.server.map(|server| server.models), Some(vec!["mine".to_owned()]));
+        assert_eq!(detected.refused, [("ollama", "it belongs to user 1001, not to you".to_owned())]);
+        let asked = pages.asked.into_inner().unwrap();
+        assert!(asked.iter().all(|url| !url.starts_with(OLLAMA)), "{asked:?}");
+    }
+
+    #[test]
     fn whoever_may_not_be_asked_is_not() {
         let pages = Pages::default();
-        assert_eq!(now(detect(None, None, &pages)), None);
+        assert_eq!(now(detect(None, None, &pages)), Detected::default());
         assert_eq!(pages.asked.into_inner().unwrap(), [""; 0]);
     }
 

@@ -59,6 +59,8 @@ pub struct Endpoint {
     pub tokens_out: u32,
     /// What it may be told; nothing means everything.
     pub data: Option<BTreeSet<DataClass>>,
+    /// Whether it was found on this machine and not chosen by the owner: then whose it is is looked at before every ask.
+    pub detected: bool,
 }
 
 impl Endpoint {
@@ -104,6 +106,7 @@ mod tests {
                 price,
                 tokens_out: 1,
                 data: None,
+                detected: false,
             }
             .is_outside()
         };

@@ -10,6 +10,7 @@
 //! - `wire`: the one place that opens a connection.
 //! - `line`: models in the order in which they are asked.
 //! - `catalog`, `choice`, `detect`, `provider`: which models there are, and which of them are asked, and why.
+//! - `listener`: whose server it is that listens on this machine.
 //! - `price`, `key`, `notice`: what they cost, what lets us in, what the owner is told before anything leaves.
 //!
 //! INVARIANTS: a stream without its end is never a reply; no call is lost; no key is in anything that is shown, and none goes to
@@ -27,6 +28,7 @@ mod endpoint;
 pub mod frames;
 mod key;
 mod line;
+pub mod listener;
 mod notice;
 mod price;
 mod provider;
@@ -42,6 +44,6 @@ pub use key::{Key, looks_like_key};
 pub use line::{Line, Surroundings};
 pub use notice::notice;
 pub use price::{Listed, Price, Prices};
-pub use provider::Provider;
+pub use provider::{Provider, confirmable};
 pub use trouble::Trouble;
 pub use wire::{NoClient, Pace, Wire};

@@ -1,4 +1,4 @@
-//! What the owner is told before anything leaves the machine for the first time.
+//! The notice for the owner before anything is given to a server for the first time, on this machine or on another.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,7 @@ use crate::{Chosen, Endpoint};
 #[must_use]
 pub fn notice(chosen: &Chosen, told: &[String], budget: &str) -> Vec<(String, String)> {
     let mut hosts: BTreeMap<&str, Vec<&Endpoint>> = BTreeMap::new();
-    let outside = chosen.brain.iter().chain(&chosen.hands).filter(|endpoint| endpoint.is_outside());
-    for endpoint in outside {
+    for endpoint in chosen.brain.iter().chain(&chosen.hands) {
         let here = hosts.entry(endpoint.host()).or_default();
         if !here.iter().any(|known| known.name() == endpoint.name()) {
             here.push(endpoint);
@@ -46,9 +45,13 @@ fn words(host: &str, of_host: &[&Endpoint], why: &str, budget: &str) -> String {
         "unlimited" => "\nit costs money, and budget.day.money is unlimited".to_owned(),
         budget => format!("\nit costs money; budget.day.money stops it at {budget} a day"),
     };
+    let without = match of_host.iter().any(|endpoint| endpoint.is_outside()) {
+        true => "keeps everything on this machine",
+        false => "keeps everything in this program",
+    };
     format!(
         "your request, and names and contents of files that the task reads{kept}, go to {host} ({}); {}{money}\n\
-         `regent model set brain reflex` keeps everything on this machine",
+         `regent model set brain reflex` {without}",
         names.join(if alike { ", " } else { "; " }),
         why
     )
@@ -74,6 +77,7 @@ mod tests {
             price,
             tokens_out: 1,
             data: None,
+            detected: false,
         }
     }
 
@@ -103,9 +107,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_what_stays_here() {
-        let local = endpoint("http://127.0.0.1:11434", "qwen3:8b");
-        assert_eq!(notice(&chosen(local.clone(), local), &[], "5"), []);
+    fn a_server_on_this_machine_gets_one_notice_like_any_other() {
+        let local = Endpoint { price: Price::default(), ..endpoint("http://127.0.0.1:11434", "qwen3:8b") };
+        let both = chosen(local.clone(), local);
+        let text = "your request, and names and contents of files that the task reads, go to 127.0.0.1:11434 \
+                    (anthropic/qwen3:8b); no model is set, and there is a key (environment ANTHROPIC_API_KEY)\n\
+                    `regent model set brain reflex` keeps everything in this program";
+        assert_eq!(notice(&both, &[], "5"), [("127.0.0.1:11434".to_owned(), text.to_owned())]);
+        assert_eq!(notice(&both, &["127.0.0.1:11434".into()], "5"), []);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::DataClass;
 
-use crate::address::{authority, is_loopback};
+use crate::address::{authority, destination, is_loopback};
 use crate::catalog::{self, Known};
 use crate::choice::{Environment, Mistake, Wishes, usual_url};
 use crate::{Dialect, Endpoint, Key, Listed, Price};
@@ -19,6 +19,8 @@ pub struct Provider {
     pub url: String,
     /// A key and where it came from, nothing where none is needed, or why there is none.
     pub key: Result<Option<(Key, String)>, String>,
+    /// Why the key does not go to this address.
+    pub held_back: Option<String>,
     pub data: Option<BTreeSet<DataClass>>,
     /// Whether it may be spoken to in plain text on another machine.
     pub plain: bool,
@@ -47,13 +49,18 @@ impl Provider {
             name: name.to_owned(),
             why: format!("nobody says where it is: set `provider.{name}.url`"),
         };
+        let url = url.ok_or_else(missing)?;
+        let key = key(name, known, field("key"), environment);
+        let origin = key.as_ref().ok().and_then(Option::as_ref).map(|(_, origin)| origin.as_str());
+        let held_back = origin.and_then(|origin| held_back(origin, &url, environment));
         let dialect =
             field("dialect").and_then(|word| Dialect::ALL.into_iter().find(|one| one.name() == word));
         Ok(Self {
             name: name.to_owned(),
             dialect: dialect.or(known.map(|known| known.dialect)).unwrap_or(Dialect::Chat),
-            url: url.ok_or_else(missing)?,
-            key: key(name, known, field("key"), environment),
+            url,
+            key,
+            held_back,
             data: field("data").and_then(classes),
             plain: matches!(field("plain"), Some("yes" | "true")),
         })
@@ -95,12 +102,16 @@ impl Provider {
             price,
             tokens_out: TOKENS_OUT,
             data: self.data.clone(),
+            detected: false,
         })
     }
 
     /// # Errors
     /// Why nobody is to speak to it.
     pub fn may_be_reached(&self) -> Result<(), String> {
+        if let Some(why) = &self.held_back {
+            return Err(why.clone());
+        }
         if self.url.starts_with("https://") || !self.is_outside() || self.plain {
             return Ok(());
         }
@@ -138,6 +149,49 @@ impl Provider {
         file.map(|file| format!("keys/{file}"))
             .or_else(|| variable().map(|variable| format!("environment {variable}")))
     }
+}
+
+/// The provider of the list that a key is for, by the place where it lies.
+fn issuer(origin: &str) -> Option<&'static Known> {
+    catalog::KNOWN.iter().filter(|known| !known.is_local()).find(|known| {
+        match origin.strip_prefix("environment ") {
+            Some(variable) => known.variables.contains(&variable),
+            None => origin.strip_prefix("file keys/") == Some(known.name),
+        }
+    })
+}
+
+/// INVARIANT (own-host): a key of a provider of the list goes to that provider's own host, or to one that the owner has
+/// confirmed for it.
+fn held_back(origin: &str, url: &str, environment: &Environment) -> Option<String> {
+    let name = issuer(origin)?.name;
+    let (host, own) = (destination(url), destination(issuer(origin)?.url));
+    let is_confirmed = environment.confirmed.iter().any(|(of, to)| of == name && *to == host);
+    let why = || {
+        format!(
+            "the key of {name} would go to {host} instead of {own}; if you want that: regent model confirm {name} {host}"
+        )
+    };
+    (host != own && !is_confirmed).then(why)
+}
+
+/// The host that a key of a provider is confirmed for, as it is compared.
+///
+/// # Errors
+/// If there is no key of such a provider, or this names no host.
+pub fn confirmable(provider: &str, host: &str) -> Result<(String, String), Mistake> {
+    let known = catalog::known(provider).filter(|known| !known.is_local());
+    let hint = || {
+        "only keys of the providers that `regent model list` shows with a variable are held back".to_owned()
+    };
+    let known = known.ok_or_else(|| Mistake::NoSuchProvider { name: provider.to_owned(), hint: hint() })?;
+    let to = if host.contains("://") { destination(host) } else { destination(&format!("https://{host}")) };
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
+    if to.is_empty() || !to.chars().all(fits) {
+        let why = "this names no host; write it like `proxy.example.org` or `127.0.0.1:4000`".to_owned();
+        return Err(Mistake::Provider { name: known.name.to_owned(), why });
+    }
+    Ok((known.name.to_owned(), to))
 }
 
 /// Where a new key would be put: `ANTHROPIC_API_KEY`, `the file keys/anthropic`.

@@ -61,6 +61,8 @@ pub enum Trouble {
     Declined { said: String },
     /// It failed too often; it is left alone for a while.
     Resting,
+    /// It was detected, not chosen, and its listening socket is not (any more) that of a trusted user.
+    Stranger { why: String },
 }
 
 /// What it took too long for.
@@ -113,7 +115,8 @@ impl Trouble {
             | Self::TooLong { .. }
             | Self::Truncated { .. }
             | Self::Declined { .. }
-            | Self::Resting => Again::Never,
+            | Self::Resting
+            | Self::Stranger { .. } => Again::Never,
         }
     }
 
@@ -175,6 +178,7 @@ impl Trouble {
                 | Self::NoAddress
                 | Self::Truncated { .. }
                 | Self::Declined { .. }
+                | Self::Stranger { .. }
         )
     }
 
@@ -283,6 +287,9 @@ impl Trouble {
             ),
             Self::Declined { said } => format!("`{name}` declines to answer this{}", quoted(said)),
             Self::Resting => format!("`{name}` failed several times in a row and is left alone for a moment"),
+            Self::Stranger { why } => format!(
+                "nothing was sent to {host}, {why}: if you trust it, choose it with `regent model set brain {name}`"
+            ),
         }
     }
 }
@@ -404,6 +411,7 @@ mod tests {
             (Trouble::Truncated { tokens: 1 }, Never, [yes, yes, no, yes], Unusable),
             (Trouble::Declined { said: said() }, Never, [no, yes, no, yes], Declined),
             (Trouble::Resting, Never, [yes, no, no, no], Unreachable),
+            (Trouble::Stranger { why: said() }, Never, [yes, no, no, yes], Unreachable),
         ];
         for (trouble, again, flags, silence) in table {
             let found = [

@@ -78,6 +78,12 @@ impl House {
         self.data.join("told")
     }
 
+    /// Which provider's key may go to which other host, one pair a line.
+    #[must_use]
+    pub fn confirmed(&self) -> PathBuf {
+        self.data.join("confirmed")
+    }
+
     /// The owner's policies, one folder per kind.
     #[must_use]
     pub fn policies(&self) -> PathBuf {

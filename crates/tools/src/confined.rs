@@ -183,8 +183,10 @@ impl Root {
 
     fn open(&self, path: &Path, flags: OFlag, forbidden: &BTreeSet<FileId>) -> Result<Folder, Denied> {
         let descriptor = self.reach(path, flags)?;
-        if !forbidden.is_empty() {
-            self.climb(&descriptor, forbidden)?;
+        match self.climb(&descriptor, forbidden) {
+            // A folder that we may not enter: nothing in it can be opened.
+            Err(Denied::Os(Errno::EACCES)) if forbidden.is_empty() => {}
+            climbed => climbed?,
         }
         Ok(Folder { descriptor })
     }
@@ -207,12 +209,9 @@ impl Root {
         forbidden: &BTreeSet<FileId>,
     ) -> Result<(Folder, Option<FileId>), Denied> {
         let descriptor = self.reach(path, LIST)?;
-        if forbidden.is_empty() {
-            return Ok((Folder { descriptor }, None));
-        }
         let id = Seen::from(fstat(&descriptor)?).id;
         let known = above.is_some() && look(&descriptor, OsStr::new("..")).map(|seen| seen.id).ok() == above;
-        if forbidden.contains(&id) {
+        if forbidden.contains(&id) || is_backup(&descriptor) {
             return Err(Denied::Forbidden);
         }
         if !known {
@@ -239,7 +238,7 @@ impl Root {
         let mut here = from.try_clone().map_err(|_full| Errno::EMFILE)?;
         for _ in 0..DEEPEST {
             let id = Seen::from(fstat(&here)?).id;
-            if forbidden.contains(&id) {
+            if forbidden.contains(&id) || is_backup(&here) {
                 return Err(Denied::Forbidden);
             }
             if id == root {
@@ -248,6 +247,24 @@ impl Root {
             here = openat(&here, "..", PASS, Mode::empty())?;
         }
         Err(Denied::Os(Errno::EXDEV)) // it was moved out while we looked
+    }
+
+    /// Whether the root is a backup, or lies in one.
+    pub(crate) fn is_in_backup(&self) -> Result<bool, Errno> {
+        let mut here = openat(&self.folder, ".", PASS, Mode::empty())?;
+        let mut last = None;
+        for _ in 0..DEEPEST {
+            let id = Some(Seen::from(fstat(&here)?).id);
+            if is_backup(&here) {
+                return Ok(true);
+            }
+            if last == id {
+                break; // above the top there is the top
+            }
+            last = id;
+            here = openat(&here, "..", PASS, Mode::empty())?;
+        }
+        Ok(false)
     }
 
     /// The root and every folder above it.
@@ -325,6 +342,13 @@ fn step_into(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     })
 }
 
+/// Whether a folder is a copy of an instance, with its keys. It is recognised by its mark, also after it was moved
+/// or copied; the copies of earlier versions have none and are recognised by what is in them.
+fn is_backup(folder: &OwnedFd) -> bool {
+    let has = |name: &str| look(folder, OsStr::new(name)).is_ok();
+    has(domain::BACKUP_MARK) || ["manifest.json", "regent.db", "node"].into_iter().all(has)
+}
+
 fn look(folder: &OwnedFd, name: &OsStr) -> Result<Seen, Errno> {
     fstatat(folder, name, AtFlags::AT_SYMLINK_NOFOLLOW).map(Seen::from)
 }
@@ -338,6 +362,10 @@ pub(crate) struct Folder {
 impl Folder {
     pub(crate) fn seen(&self) -> Result<Seen, Errno> {
         fstat(&self.descriptor).map(Seen::from)
+    }
+
+    pub(crate) fn is_backup(&self) -> bool {
+        is_backup(&self.descriptor)
     }
 
     /// What is there under this name; of a link, the link itself.

@@ -8,7 +8,8 @@
 //! which is then opened as any other. A link with an absolute target is refused, wherever it leads.
 //!
 //! Some places inside can be forbidden ([`Workspace::without`]): the house's own data, for one. They are
-//! known by device and inode, asked anew for every folder that is opened, not by name.
+//! known by device and inode, asked anew for every folder that is opened, not by name. Copies of an instance are closed
+//! wherever they lie: a backup holds the keys of the audit and everything that was ever said.
 
 #![expect(clippy::disallowed_methods, reason = "this is where paths of the workspace meet the disk")]
 
@@ -31,7 +32,7 @@ pub struct Workspace {
     path: PathBuf,
     root: Root,
     forbidden: Vec<PathBuf>,
-    /// Whether the whole workspace lies in a forbidden place.
+    /// Whether the whole workspace lies in a forbidden place, or in a backup.
     closed: bool,
 }
 
@@ -64,7 +65,9 @@ impl Workspace {
             Errno::ENOTDIR => Failure::environmental(format!("`{shown}` is not a folder")),
             _ => unreadable(&shown.to_string(), &errno.into()),
         })?;
-        Ok(Self { path, root, forbidden: Vec::new(), closed: false })
+        // What is above it and cannot be read could be anything.
+        let closed = root.is_in_backup().unwrap_or(true);
+        Ok(Self { path, root, forbidden: Vec::new(), closed })
     }
 
     /// The same workspace, in which the folders at these absolute places are neither read nor written.
@@ -73,7 +76,7 @@ impl Workspace {
         self.forbidden.extend_from_slice(places);
         let known = self.known_forbidden();
         // A lineage that cannot be read could contain anything.
-        self.closed = self.root.lineage().map_or(true, |line| line.iter().any(|id| known.contains(id)));
+        self.closed |= self.root.lineage().map_or(true, |line| line.iter().any(|id| known.contains(id)));
         self
     }
 
@@ -122,7 +125,7 @@ impl Workspace {
 
     pub(crate) fn is_forbidden(&self, folder: &Folder) -> Result<bool, Errno> {
         let id = folder.seen()?.id;
-        Ok(self.closed || self.known_forbidden().contains(&id))
+        Ok(self.closed || folder.is_backup() || self.known_forbidden().contains(&id))
     }
 
     /// A regular file, for reading. Opening a pipe or a device could wait for ever; it is refused.

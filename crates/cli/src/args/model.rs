@@ -27,6 +27,16 @@ pub(crate) enum Model {
         #[arg(value_name = "MODELS", required = true, num_args = 1..)]
         models: Vec<String>,
     },
+    /// Let a provider's key go to a host that is not the provider's own, a proxy for instance
+    #[command(
+        after_help = "Example:\n  regent model confirm anthropic proxy.example.org\n  regent model confirm openai 127.0.0.1:4000"
+    )]
+    Confirm {
+        /// Whose key: `anthropic`, `openai`, …
+        provider: String,
+        /// Where it may go, from now on
+        host: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

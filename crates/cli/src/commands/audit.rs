@@ -106,7 +106,7 @@ fn pinned(root: &str) -> Result<Pinned, Problem> {
         );
         Problem::new(Code::PIN, what).remedy("regent explain R2015")
     };
-    let text = edge::text_of(std::path::Path::new(root)).map_err(|error| neither(error.to_string()))?;
+    let text = edge::named_text(std::path::Path::new(root)).map_err(|error| neither(error.to_string()))?;
     let text = text.ok_or_else(|| neither("it is not there".into()))?;
     Anchor::parse(&text).map(Pinned::Anchor).map_err(|error| neither(error.to_string()))
 }

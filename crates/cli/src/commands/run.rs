@@ -131,7 +131,7 @@ fn recording(file: &Path) -> Result<Arc<dyn Provider>, Problem> {
     let wrong = |why: String| {
         Problem::new(Code::BAD_RECORDING, format!("{}: {why}", file.display())).safe("nothing was written")
     };
-    let text = edge::text_of(file).map_err(|error| wrong(error.to_string()))?;
+    let text = edge::named_text(file).map_err(|error| wrong(error.to_string()))?;
     let text = text.ok_or_else(|| wrong("there is no such file".into()))?;
     Ok(Arc::new(Script::read(&text).map_err(wrong)?))
 }

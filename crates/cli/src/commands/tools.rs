@@ -173,7 +173,7 @@ fn registration(file: &str) -> Result<String, Problem> {
         Problem::new(Code::INPUT, format!("`{file}` cannot be read: {why}")).safe("nothing was registered")
     };
     if file != "-" {
-        let text = crate::edge::text_of(Path::new(file)).map_err(|error| unreadable(error.to_string()))?;
+        let text = crate::edge::named_text(Path::new(file)).map_err(|error| unreadable(error.to_string()))?;
         return text.ok_or_else(|| unreadable("it is not there".into()));
     }
     let mut text = String::new();

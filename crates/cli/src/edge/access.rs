@@ -11,17 +11,11 @@ use broker::secrets::Secrets;
 use domain::call::ToolId;
 use runtime::{Code, House, Problem};
 
-use super::{files, text_of};
+use super::{files, trusted};
 
-/// What the file says. Whoever else could write it could switch everything on.
+/// What the file says.
 fn text(house: &House) -> io::Result<Option<String>> {
-    let path = house.tool_access();
-    match std::fs::metadata(&path) {
-        Ok(found) if found.mode() & 0o022 != 0 => {
-            Err(io::Error::other(format!("others can write it; chmod 600 {}", path.display())))
-        }
-        _ => text_of(&path),
-    }
+    trusted::text(&house.tool_access())
 }
 
 fn trouble(house: &House, why: &str) -> Problem {
@@ -33,13 +27,13 @@ fn trouble(house: &House, why: &str) -> Problem {
 /// # Errors
 /// If nobody can know how the switches stand.
 pub(super) fn known(house: &House) -> Result<(), Problem> {
-    text(house).map(drop).map_err(|error| trouble(house, &error.to_string()))
+    text(house).map(drop).map_err(|error| trouble(house, &trusted::explain(&error)))
 }
 
 pub(super) fn switches(house: &House, off: &str) -> Switches {
     match text(house) {
         Ok(text) => Switches::read(text.as_deref()),
-        Err(error) => Switches::unreadable(error.to_string()),
+        Err(error) => Switches::unreadable(trusted::explain(&error)),
     }
     .without(off)
 }
@@ -47,11 +41,11 @@ pub(super) fn switches(house: &House, off: &str) -> Switches {
 /// The file is replaced as a whole. Whoever else turns a switch at the same moment waits.
 pub(super) fn turn(house: &House, tool: &ToolId, enabled: bool, unique: &str) -> Result<(), Problem> {
     let path = house.tool_access();
-    let io_trouble = |error: io::Error| trouble(house, &error.to_string());
+    let io_trouble = |error: io::Error| trouble(house, &trusted::explain(&error));
     files::make_folder(&house.data).map_err(io_trouble)?;
     let mut open = std::fs::OpenOptions::new();
     let open = open.create(true).truncate(false).write(true);
-    let lock = open.open(house.data.join("tool-access.lock")).map_err(io_trouble)?;
+    let lock = files::open_to_write(open, &house.data.join("tool-access.lock")).map_err(io_trouble)?;
     lock.lock().map_err(io_trouble)?;
     let now = text(house).map_err(io_trouble)?;
     let turned = Switches::turned(now.as_deref(), tool, enabled).map_err(|why| trouble(house, &why))?;
@@ -133,7 +127,8 @@ pub(super) fn secrets(house: &House) -> Result<Secrets, Problem> {
         if metadata.mode() & 0o077 != 0 {
             return Err(trouble(&path, format!("others can read it; chmod 600 {}", path.display())));
         }
-        let value = text_of(&path).map_err(|error| trouble(&path, error.to_string()))?.unwrap_or_default();
+        let value = trusted::text(&path).map_err(|error| trouble(&path, trusted::explain(&error)))?;
+        let value = value.unwrap_or_default();
         secrets.insert(&name, value.trim_end_matches(['\n', '\r'])).map_err(|why| trouble(&path, why))?;
     }
     Ok(secrets)

@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{self, Draft};
 use super::host::{OsHost, seal_of, unusable};
-use super::{access, blocking, policies};
+use super::trusted::Untrusted;
+use super::{access, blocking, policies, trusted};
 
 /// What a house consists of, in the data folder and in a backup. `keys` is a folder.
 pub(super) const NAMES: [&str; 5] = ["regent.db", "keys", "node", "checkpoints.jsonl", "tip"];
@@ -26,8 +27,8 @@ const SETTINGS: &str = "regent.toml";
 const SWITCHES: &str = "tool-access.json";
 const MANIFEST: &str = "manifest.json";
 
-/// How often a copy is begun again because a key changed while it was made.
-const TRIES: u32 = 3;
+/// How often a copy is begun because a key changed while it was made: every backup that ends meanwhile ends an epoch.
+const TRIES: u32 = 5;
 
 /// A copy that has no name yet.
 pub(super) struct Drafted {
@@ -148,7 +149,14 @@ impl OsHost {
         for (name, path) in self.small_files()? {
             let to = folder.join(&name);
             to.parent().map_or(Ok(()), files::make_folder).map_err(making(&to))?;
-            let (digest, length) = files::copy(&path, &to).map_err(making(&to))?;
+            let (digest, length) = match files::copy(&path, &to) {
+                // Another backup or a checkpoint has just ended the epoch, and its key was erased. Whether the copy can do
+                // without it is found out when it is tried.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound && name.starts_with("keys/") => {
+                    continue;
+                }
+                copied => copied.map_err(making(&to))?,
+            };
             listed.insert(name, digest);
             bytes += length;
         }
@@ -280,7 +288,10 @@ impl OsHost {
                     false => not_as_good(&fault),
                 },
                 Ok(Examined { counted, .. }) => return Ok((drafted, counted, None)),
-                Err(problem) if problem.code == Code::BACKUP_DAMAGED => not_as_good(&problem.what),
+                // A key that was copied while it was erased is none.
+                Err(problem) if [Code::BACKUP_DAMAGED, Code::KEY].contains(&problem.code) => {
+                    not_as_good(&problem.what)
+                }
                 Err(problem) => return Err(problem),
             };
             if tries.next().is_none() {
@@ -298,6 +309,7 @@ impl OsHost {
     pub(super) async fn make_backup(&self, to: Option<&Path>, how: How) -> Result<Backup, Problem> {
         let parent = to.map_or_else(|| self.house.backups(), Path::to_owned);
         let folder = parent.join(self.dated("regent"));
+        trusted::folder(&folder).map_err(|error| unusable("make", &folder, &error))?;
         let secrets_left_out = access::secret_files(&self.house).map_or(0, |files| files.len());
         if how == How::Rehearse {
             let files = self.small_files()?;
@@ -369,7 +381,7 @@ impl OsHost {
         for place in [&self.house.data, &self.house.backups()] {
             drop(files::clear(place)); // what cannot be removed is in the way of nothing
         }
-        let text = super::text_of(&self.house.backup_list()).ok().flatten().unwrap_or_default();
+        let text = trusted::text(&self.house.backup_list()).ok().flatten().unwrap_or_default();
         let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
         let mut kept: Vec<KeptBackup> = lines
             .map(|Line { at, folder, occasion, manifest }| {
@@ -410,7 +422,10 @@ pub(super) fn read_manifest(folder: &Path) -> Result<(Manifest, Digest), Problem
             .safe("nothing was changed")
             .remedy("regent backup --dry-run")
     };
-    let text = super::text_of(&path).map_err(|error| none(&error.to_string()))?;
+    let text = trusted::text(&path).map_err(|error| match Untrusted::within(&error) {
+        Some(untrusted) => untrusted.problem(),
+        None => none(&error.to_string()),
+    })?;
     let text = text.ok_or_else(|| none(&format!("there is no {MANIFEST} in it")))?;
     let value: serde_json::Value =
         serde_json::from_str(&text).map_err(|_unreadable| none(&format!("its {MANIFEST} cannot be read")))?;

@@ -8,8 +8,11 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use domain::Digest;
 use domain::digest::Digesting;
+use domain::{BACKUP_MARK, Digest};
+use rustix::fs::OFlags;
+
+use super::trusted::{self, Links};
 
 /// What every unfinished folder's name begins with.
 const DRAFT: &str = ".draft-";
@@ -31,7 +34,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// One more line at the end.
 pub(super) fn append(path: &Path, line: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+    let mut file = open_to_write(OpenOptions::new().append(true).create(true).mode(0o600), path)?;
     // One write: lines of two processes do not mix. A line that was torn before stays alone.
     file.write_all(format!("{line}\n").as_bytes())?;
     file.sync_all()
@@ -44,6 +47,7 @@ pub(super) fn sync(path: &Path) -> io::Result<()> {
 
 /// A durable copy; the digest and the length of what was copied.
 pub(super) fn copy(from: &Path, to: &Path) -> io::Result<(Digest, u64)> {
+    let from = existing(from)?;
     let mut into = create(to)?;
     let read = read_through(from, |part| into.write_all(part))?;
     into.sync_all()?;
@@ -51,11 +55,14 @@ pub(super) fn copy(from: &Path, to: &Path) -> io::Result<(Digest, u64)> {
 }
 
 pub(super) fn digest(path: &Path) -> io::Result<(Digest, u64)> {
-    read_through(path, |_| Ok(()))
+    read_through(existing(path)?, |_| Ok(()))
 }
 
-fn read_through(path: &Path, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<(Digest, u64)> {
-    let mut file = regular(path)?;
+fn existing(path: &Path) -> io::Result<File> {
+    trusted::open(path, Links::Followed)?.ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+fn read_through(mut file: File, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<(Digest, u64)> {
     let (mut digesting, mut length, mut buffer) = (Digesting::default(), 0, vec![0; 1 << 16]);
     loop {
         let read = file.read(&mut buffer)?;
@@ -69,9 +76,16 @@ fn read_through(path: &Path, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> i
     }
 }
 
-/// Neither a folder nor a pipe, which would be waited for.
-fn regular(path: &Path) -> io::Result<File> {
-    if std::fs::metadata(path)?.is_file() { File::open(path) } else { Err(io::Error::other("it is no file")) }
+/// Opens a file of ours in order to change it. A link or a pipe in its place is refused, and not waited for.
+pub(super) fn open_to_write(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = options.custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no file")) }
+}
+
+/// A folder as a file: to lock it, or to make the names in it durable.
+pub(super) fn open_folder(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(OFlags::DIRECTORY.bits().cast_signed()).open(path)
 }
 
 /// The names of the files in a folder, in order; none if it is not there.
@@ -113,7 +127,7 @@ impl Draft {
         let path = parent.join(format!("{DRAFT}{unique}"));
         for _ in 0..TRIES {
             make_folder(&path)?;
-            let lock = match File::open(&path) {
+            let lock = match open_folder(&path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 lock => lock?,
             };
@@ -124,7 +138,10 @@ impl Draft {
             }
             // Somebody who tidies up may have found it before it was locked.
             if is_named(&lock, &path)? {
-                return Ok(Self { path, _lock: lock, named: false });
+                let draft = Self { path, _lock: lock, named: false };
+                // Before anything else is in it: file tools leave a folder with this mark alone.
+                write(&draft.path.join(BACKUP_MARK), b"")?;
+                return Ok(draft);
             }
         }
         Err(io::Error::other("it is removed as soon as it is made"))
@@ -179,7 +196,7 @@ impl Drop for Draft {
 pub(super) fn clear(parent: &Path) -> io::Result<()> {
     for name in names(parent)?.iter().filter(|name| name.starts_with(DRAFT)) {
         let path = parent.join(name);
-        let Ok(folder) = File::open(&path) else { continue };
+        let Ok(folder) = open_folder(&path) else { continue };
         match folder.try_lock() {
             Ok(()) => remove(&path)?,
             Err(TryLockError::WouldBlock) => {}

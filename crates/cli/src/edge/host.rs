@@ -3,8 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "the house's own files")]
 
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
@@ -22,8 +22,10 @@ use runtime::keeping::{Backup, How, KeptBackup, Restored, Upgrade};
 use runtime::settings::{Settings, without_password};
 use runtime::{Code, Finding, Furnished, Host, House, PolicyFile, PolicyKind, Problem, State, User};
 
+use super::trusted::{self, Untrusted};
 use super::vault::FileVault;
-use super::{Written, access, anchor, holder, keys, policies, unreadable};
+use super::written::Unread;
+use super::{Written, access, anchor, holder, keys, policies};
 
 pub(crate) struct OsHost {
     pub(crate) house: House,
@@ -57,7 +59,7 @@ impl Host for OsHost {
     }
 
     fn settings(&self) -> Result<Option<Settings>, Problem> {
-        self.written.read().map(Some).map_err(|mistakes| unreadable(&mistakes))
+        self.written.read().map(Some).map_err(|unread| unread.problem())
     }
 
     fn is_alive(&self, holder: &str) -> Option<bool> {
@@ -149,7 +151,7 @@ impl Host for OsHost {
     }
 
     fn keep_anchor(&self, to: &str, stream: NodeId, lines: &[String]) -> Result<String, Problem> {
-        anchor::keep(to, stream, lines)
+        anchor::keep(to, stream, lines, &self.written.environment)
     }
 
     async fn open(&self) -> Result<Ledger, Problem> {
@@ -261,26 +263,30 @@ impl OsHost {
         node_of(&self.house)
     }
 
-    /// Whoever owns the data folder is the owner of everything in it.
+    /// Whether no other user could have put anything into the instance. What SQLite opens by its name is looked at here,
+    /// everything else again when it is read.
     pub(super) fn is_ours(&self) -> Result<(), Problem> {
-        let folder = &self.house.data;
-        match std::fs::metadata(folder) {
-            Ok(found) if found.uid() != Uid::effective().as_raw() => {
-                let what = format!("{} belongs to user {}, not to you", folder.display(), found.uid());
-                Err(Problem::new(Code::SOMEBODY_ELSES_HOUSE, what)
-                    .safe("nothing was touched")
-                    .remedy("regent explain R4009"))
-            }
-            Ok(_) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(unusable("look at", folder, &error)),
+        let checked =
+            |path: &Path, found: io::Result<()>| found.map_err(|error| unusable("use", path, &error));
+        for folder in [&self.house.config, &self.house.data] {
+            checked(folder, trusted::folder(folder).map(drop))?;
         }
+        let database = self.house.database();
+        for ending in ["", "-wal", "-shm", "-journal"] {
+            let path = PathBuf::from(format!("{}{ending}", database.display()));
+            checked(&path, trusted::check(&path))?;
+        }
+        Ok(())
     }
 
     fn inspect_user(&self) -> Finding {
         let user = self.user();
         let name = user.name.clone().unwrap_or_else(|| user.id.to_string());
-        if let Err(problem) = self.is_ours() {
+        let settings = || match self.written.read() {
+            Err(Unread::Untrusted(untrusted)) => Err(untrusted.problem()),
+            _ => Ok(()),
+        };
+        if let Err(problem) = self.is_ours().and_then(|()| settings()) {
             return Finding {
                 name: "user",
                 state: State::Bad,
@@ -361,7 +367,7 @@ pub(super) fn seal_of(house: &House, remote: bool, ids: &Arc<dyn IdSource>) -> R
     match vault.secret(epoch) {
         Ok(Some(_)) => Ok(Seal::new(stream, Arc::new(vault))),
         Ok(None) => Err(lost(&path, "is missing")),
-        Err(error) if error.kind() == io::ErrorKind::Other => Err(lost(&path, "does not hold a key")),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(lost(&path, "does not hold a key")),
         Err(error) => Err(unusable("read", &path, &error)),
     }
 }
@@ -417,6 +423,9 @@ fn open_to_others(folder: &Path) -> bool {
 }
 
 pub(super) fn unusable(verb: &str, path: &Path, error: &io::Error) -> Problem {
+    if let Some(untrusted) = Untrusted::within(error) {
+        return untrusted.problem();
+    }
     let what = format!("cannot {verb} {}: {error}", path.display());
     let code = if error.kind() == io::ErrorKind::StorageFull { Code::DISK_FULL } else { Code::HOUSE };
     Problem::new(code, what).safe("nothing was written").remedy("regent doctor")

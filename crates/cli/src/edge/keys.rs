@@ -3,22 +3,15 @@
 #![expect(clippy::disallowed_methods, reason = "the house's own files")]
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use super::{files, trusted};
+
 /// Reads a small file of ours; nothing if it is not there.
 pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
-    const LARGEST: u64 = 4096;
-    match File::open(path) {
-        Ok(file) => {
-            let mut text = String::new();
-            file.take(LARGEST).read_to_string(&mut text)?;
-            Ok(Some(text.trim().to_owned()))
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    Ok(trusted::text(path)?.map(|text| text.trim().to_owned()))
 }
 
 /// Makes the file with this content unless it is there; says whether it was made. Two processes may try at once:
@@ -50,7 +43,7 @@ pub(super) fn is_erased(text: &str) -> bool {
 
 /// Writes over a secret, and removes it. What the disk itself keeps of it is beyond us.
 pub(super) fn erase(path: &Path) -> io::Result<()> {
-    let file = match OpenOptions::new().write(true).open(path) {
+    let file = match files::open_to_write(OpenOptions::new().write(true), path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         file => file?,
     };

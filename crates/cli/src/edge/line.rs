@@ -34,7 +34,8 @@ fn wire() -> Result<Arc<Wire>, Problem> {
 }
 
 fn over(endpoints: Vec<Endpoint>, wire: &Arc<Wire>) -> Arc<dyn Model> {
-    let around = Surroundings { clock: Arc::new(SystemClock), chance: Arc::new(chance) };
+    let (chance, listener) = (Arc::new(chance), Arc::new(super::shop::listener));
+    let around = Surroundings { clock: Arc::new(SystemClock), chance, listener };
     Arc::new(Line::new(endpoints, Arc::clone(wire), around))
 }
 

@@ -19,6 +19,7 @@ mod seat;
 mod setting;
 mod shop;
 mod surroundings;
+mod trusted;
 pub(crate) mod tty;
 mod upgrade;
 mod vault;
@@ -29,34 +30,12 @@ pub(crate) use line::line;
 pub(crate) use minds::{Choice, OwnersMinds};
 pub(crate) use seat::Seat;
 pub(crate) use setting::set as set_setting;
-pub(crate) use shop::{Loopback, environment as shop_environment, guard as guard_keys, keep_told, told};
+pub(crate) use shop::{
+    Loopback, environment as shop_environment, guard as guard_keys, keep_confirmed, keep_told, told,
+};
 pub(crate) use surroundings::{OsIds, Surroundings, SystemClock};
+pub(crate) use trusted::named_text;
 pub(crate) use written::{Written, unreadable};
-
-/// A text file of the house; nothing if it is not there. A pipe or a device in its place is not waited for.
-#[expect(clippy::disallowed_methods, reason = "the settings file")]
-pub(crate) fn text_of(path: &Path) -> io::Result<Option<String>> {
-    const LARGEST: u64 = 1024 * 1024;
-    let found = match std::fs::metadata(path) {
-        Ok(found) => found,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            // A link that leads nowhere is there: whoever made it meant something by it.
-            let leads_nowhere = |path: &Path| path.is_symlink() && !path.exists();
-            return match path.ancestors().find(|path| leads_nowhere(path)) {
-                Some(link) => {
-                    Err(io::Error::other(format!("{} is a link that leads nowhere", link.display())))
-                }
-                None => Ok(None),
-            };
-        }
-        Err(error) => return Err(error),
-    };
-    if !found.is_file() || found.len() > LARGEST {
-        return Err(io::Error::other("it is not a text file of a usual size"));
-    }
-    let text = std::fs::read(path)?;
-    String::from_utf8(text).map(Some).map_err(|_not_text| io::Error::other("it is not UTF-8"))
-}
 
 /// The lines of a file that somebody named, one by one; a line that is too long to be one of ours ends it.
 #[expect(clippy::disallowed_methods, reason = "a file that the owner named")]

@@ -2,17 +2,16 @@
 
 #![expect(clippy::disallowed_methods, reason = "the house's own files")]
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use nix::unistd::Uid;
 use policy::acl::limits::{FILE_BYTES, FILES, SET_BYTES};
 use runtime::{Code, House, PolicyFile, PolicyKind, Problem};
-use rustix::fs::OFlags;
 
 use super::files;
+use super::trusted::{self, Links};
 
 /// Whether a name in the folder is that of a policy file. What editors and file managers leave is none.
 fn is_policy_file(name: &str) -> bool {
@@ -24,62 +23,40 @@ fn is_policy_file(name: &str) -> bool {
 pub(super) fn all(house: &House, kind: PolicyKind) -> Vec<PolicyFile> {
     let folder = house.policies_of(kind);
     let whole = |why: String| vec![PolicyFile { name: String::new(), text: Err(why) }];
-    let names = match relied_on(&house.policies()).and_then(|there| Ok(there && relied_on(&folder)?)) {
+    let names = match is_folder(&house.policies()).and_then(|there| Ok(there && is_folder(&folder)?)) {
         Ok(true) => files::names(&folder),
         Ok(false) => return Vec::new(),
         Err(error) => Err(error),
     };
     let names = match names {
         Ok(names) => names,
-        Err(error) => return whole(error.to_string()),
+        Err(error) => return whole(trusted::explain(&error)),
     };
     let mut left = SET_BYTES;
     // One more than a set may have: whoever loads it says so.
     let names = names.into_iter().filter(|name| is_policy_file(name)).take(FILES + 1);
     let read = names.map(|name| {
-        let text = text(&folder.join(&name), left).map_err(|error| error.to_string());
+        let text = text(&folder.join(&name), left).map_err(|error| trusted::explain(&error));
         left = left.saturating_sub(text.as_ref().map_or(0, String::len));
         PolicyFile { name, text }
     });
     read.collect()
 }
 
-/// Whether a folder is there, and only its owner puts files into it.
-fn relied_on(folder: &Path) -> io::Result<bool> {
-    let found = match std::fs::symlink_metadata(folder) {
-        Ok(found) => found,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(error),
-    };
-    if !found.is_dir() {
+/// Whether a folder is there and can be trusted. A link to one is no folder of ours.
+fn is_folder(folder: &Path) -> io::Result<bool> {
+    if folder.is_symlink() {
         return Err(io::Error::other(format!("{} is no folder", folder.display())));
     }
-    only_ours(&found, folder, "700").map(|()| true)
-}
-
-fn only_ours(found: &Metadata, path: &Path, mode: &str) -> io::Result<()> {
-    if found.uid() != Uid::effective().as_raw() && found.uid() != 0 {
-        return Err(io::Error::other(format!("it belongs to user {}, not to you", found.uid())));
-    }
-    if found.mode() & 0o022 != 0 {
-        return Err(io::Error::other(format!("others can write it; chmod {mode} {}", path.display())));
-    }
-    Ok(())
+    trusted::folder(folder)
 }
 
 /// A link is not followed: nobody knows who else can change what it leads to.
 fn text(path: &Path, left: usize) -> io::Result<String> {
     let wrong = |why: &str| Err(io::Error::other(why));
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = match OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path) {
-        Err(_) if path.is_symlink() => return wrong("it is a link; put the file itself there"),
-        file => file?,
-    };
+    let missing = || io::Error::from(io::ErrorKind::NotFound);
+    let file = trusted::open(path, Links::Refused)?.ok_or_else(missing)?;
     let before = file.metadata()?;
-    if !before.is_file() {
-        return wrong("it is no file");
-    }
-    only_ours(&before, path, "600")?;
     if before.len() > FILE_BYTES as u64 {
         return wrong(&format!("it is larger than {FILE_BYTES} bytes"));
     }

@@ -23,7 +23,8 @@ use serde_json::json;
 
 use super::backup::{Examined, NAMES, count, house_in, read_manifest};
 use super::host::{OsHost, unusable};
-use super::{access, files, policies};
+use super::trusted::Links;
+use super::{access, files, policies, trusted};
 
 /// How long to wait for another process that is putting a house in place, and how often to look.
 const WAITS: u32 = 300;
@@ -119,7 +120,7 @@ impl OsHost {
             if restored.settings == SettingsFile::PutBack {
                 let (from, to) = (from.join("regent.toml"), self.house.settings_file());
                 let put = files::make_folder(&self.house.config)
-                    .and_then(|()| super::text_of(&from))
+                    .and_then(|()| trusted::text(&from))
                     .and_then(|text| super::keys::make(&to, &text.unwrap_or_default(), &self.unique()));
                 put.map_err(|error| unusable("make", &to, &error))?;
             }
@@ -173,7 +174,7 @@ impl OsHost {
     /// Settings that name another database than the one the rows go to are not put back.
     fn settings_file(&self, examined: &Examined) -> SettingsFile {
         let path = house_in(examined.scratch.path()).settings_file();
-        let text = super::text_of(&path).ok().flatten();
+        let text = trusted::text(&path).ok().flatten();
         let layered = text.filter(|_| !self.house.settings_file().exists()).and_then(|text| {
             let file = Some((path.display().to_string(), text));
             Settings::layer(&Layers { file, environment: Vec::new(), flags: Vec::new() }).ok()
@@ -294,7 +295,7 @@ impl OsHost {
     /// beside the database; afterwards it is not theirs any more.
     fn alone(&self) -> Result<Option<File>, Problem> {
         let keys = self.in_place("keys");
-        match File::open(&keys).and_then(|folder| folder.lock().map(|()| folder)) {
+        match files::open_folder(&keys).and_then(|folder| folder.lock().map(|()| folder)) {
             Ok(folder) => Ok(Some(folder)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(unusable("lock", &keys, &error)),
@@ -349,11 +350,7 @@ impl OsHost {
         let failed = |error| unusable("read", &path, &error);
         let mut waits = 0..WAITS;
         loop {
-            let file = match File::open(&path) {
-                Ok(file) => file,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-                Err(error) => return Err(failed(error)),
-            };
+            let Some(file) = trusted::open(&path, Links::Refused).map_err(failed)? else { return Ok(()) };
             match file.try_lock() {
                 Ok(()) if files::is_named(&file, &path).map_err(failed)? => {}
                 Ok(()) => continue, // it is over
@@ -368,7 +365,7 @@ impl OsHost {
                 }
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
-            let text = super::text_of(&path).map_err(failed)?.unwrap_or_default();
+            let text = trusted::text(&path).map_err(failed)?.unwrap_or_default();
             let marker: Marker = serde_json::from_str(&text)
                 .map_err(|error| unusable("read", &path, &std::io::Error::other(error)))?;
             let _alone = self.alone()?;

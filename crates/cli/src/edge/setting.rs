@@ -11,7 +11,7 @@ use runtime::{Code, House, Problem};
 use rustix::fs::FlockOperation;
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::{files, text_of, unreadable};
+use super::{files, trusted, unreadable};
 
 /// Writes `name`, a table and a key, durably and whole.
 ///
@@ -20,15 +20,19 @@ use super::{files, text_of, unreadable};
 pub(crate) fn set(house: &House, name: &str, to: &str, unique: &str) -> Result<(), Problem> {
     let path = house.settings_file();
     let trouble = |error: io::Error| {
+        if let Some(untrusted) = trusted::Untrusted::within(&error) {
+            return untrusted.problem();
+        }
         Problem::new(Code::HOUSE, format!("cannot write {}: {error}", path.display()))
             .safe("the settings are as they were")
             .remedy("regent paths")
     };
+    trusted::folder(&house.config).map_err(trouble)?;
     files::make_folder(&house.config).map_err(trouble)?;
     // What somebody else writes between reading and writing would be lost. The lock goes with the file.
     let folder = File::open(&house.config).map_err(trouble)?;
     rustix::fs::flock(&folder, FlockOperation::LockExclusive).map_err(|errno| trouble(errno.into()))?;
-    let before = text_of(&path).map_err(trouble)?.unwrap_or_else(|| Settings::template(""));
+    let before = trusted::text(&path).map_err(trouble)?.unwrap_or_else(|| Settings::template(""));
     let after = with(&before, name, to).map_err(|why| unreadable(&[format!("{}: {why}", path.display())]))?;
     let file = Some((path.display().to_string(), after.clone()));
     Settings::layer(&Layers { file, ..Layers::default() }).map_err(|mistakes| unreadable(&mistakes))?;

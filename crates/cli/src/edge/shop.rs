@@ -2,22 +2,23 @@
 
 #![expect(clippy::disallowed_methods, reason = "the house's own files")]
 
-use std::collections::BTreeMap;
-use std::fs::OpenOptions;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _, Write as _};
-use std::net::{TcpStream, ToSocketAddrs as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::net::{IpAddr, TcpStream, ToSocketAddrs as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use models::listener::{self, Listener, Tables};
 use models::{Environment, Key, Prices, Probe, Probing, Provider, Wishes};
-use nix::unistd::Uid;
+use nix::unistd::{Uid, User};
 use runtime::{Code, House, Problem};
-use rustix::fs::OFlags;
 use rustix::process::{DumpableBehavior, Resource, Rlimit};
 use zeroize::Zeroizing;
 
-use super::{Surroundings, blocking, files, text_of};
+use super::host::unusable;
+use super::trusted::{self, Links};
+use super::{Surroundings, blocking, files};
 
 /// Everything that there is to choose from. Where there is a key among it, this process leaves no core dump from now on.
 ///
@@ -33,7 +34,7 @@ pub(crate) fn environment(
         Err(why) => (BTreeMap::new(), Some(why)),
     };
     let (variables, prices) = (surroundings.environment.clone(), prices(house)?);
-    let environment = Environment { variables, files, unread, prices };
+    let environment = Environment { variables, files, unread, prices, confirmed: confirmed(house) };
     let has_key = |name: &str| {
         Provider::of(wishes, &environment, name).is_ok_and(|provider| matches!(provider.key, Ok(Some(_))))
     };
@@ -68,10 +69,10 @@ fn prices(house: &House) -> Result<Prices, Problem> {
             .safe("nobody was asked")
             .remedy("regent explain R2036")
     };
-    match text_of(&path) {
+    match trusted::text(&path) {
         Ok(None) => Ok(Prices::default()),
         Ok(Some(text)) => Prices::default().with(&text).map_err(wrong),
-        Err(error) => Err(wrong(vec![error.to_string()])),
+        Err(error) => Err(wrong(vec![trusted::explain(&error)])),
     }
 }
 
@@ -82,17 +83,12 @@ fn keys(folder: &Path) -> Result<BTreeMap<String, Result<Key, String>>, String> 
         |error: io::Error| format!("the folder of keys, {}, cannot be read: {error}", folder.display());
     let names = files::names(folder).map_err(unread)?.into_iter();
     let names = names.filter(|name| !name.starts_with('.') && !folder.join(name).is_dir());
-    let open_to_others = match std::fs::metadata(folder) {
-        Ok(found) if found.mode() & 0o022 != 0 => {
-            Some(format!("others can write into its folder; chmod 700 {}", folder.display()))
-        }
-        _ => None,
-    };
+    let open_to_others = trusted::folder(folder).err().map(|error| trusted::explain(&error));
     let read = |name: String| {
         let path = folder.join(&name);
         let key = match &open_to_others {
             Some(why) => Err(why.clone()),
-            None => key(&path).map_err(|error| error.to_string()).and_then(|text| Key::read(&text)),
+            None => key(&path).map_err(|error| trusted::explain(&error)).and_then(|text| Key::read(&text)),
         };
         (name, key.map_err(|why| format!("{}: {why}", path.display())))
     };
@@ -101,21 +97,9 @@ fn keys(folder: &Path) -> Result<BTreeMap<String, Result<Key, String>>, String> 
 
 fn key(path: &Path) -> io::Result<Zeroizing<String>> {
     const LARGEST: u64 = 16 * 1024;
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
-        Err(_) if path.is_symlink() => {
-            return Err(io::Error::other("it is a link; put the key itself there"));
-        }
-        file => file?,
-    };
-    let found = file.metadata()?;
-    if !found.is_file() {
-        return Err(io::Error::other("it is no file"));
-    }
-    if found.uid() != Uid::effective().as_raw() {
-        return Err(io::Error::other(format!("it belongs to user {}, not to you", found.uid())));
-    }
-    if found.mode() & 0o077 != 0 {
+    let missing = || io::Error::from(io::ErrorKind::NotFound);
+    let file = trusted::open(path, Links::Refused)?.ok_or_else(missing)?;
+    if file.metadata()?.mode() & 0o077 != 0 {
         return Err(io::Error::other(format!(
             "others can read it; chmod 600 {}, and better have a new key made",
             path.display()
@@ -128,7 +112,7 @@ fn key(path: &Path) -> io::Result<Zeroizing<String>> {
 
 /// Of which machines the owner was told that they may be spoken to.
 pub(crate) fn told(house: &House) -> Vec<String> {
-    let text = text_of(&house.told()).ok().flatten().unwrap_or_default();
+    let text = trusted::text(&house.told()).ok().flatten().unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
 
@@ -139,6 +123,59 @@ pub(crate) fn told(house: &House) -> Vec<String> {
 pub(crate) fn keep_told(house: &House, host: &str) -> io::Result<()> {
     files::make_folder(&house.data)?;
     files::append(&house.told(), host)
+}
+
+/// Which provider's key may go to which other host. What cannot be read confirms nothing.
+fn confirmed(house: &House) -> Vec<(String, String)> {
+    let text = trusted::text(&house.confirmed()).ok().flatten().unwrap_or_default();
+    let pair = |line: &str| line.split_once(' ').map(|(name, host)| (name.to_owned(), host.to_owned()));
+    text.lines().filter_map(pair).collect()
+}
+
+/// Keeps that a provider's key may go to a host.
+///
+/// # Errors
+/// If it cannot be kept.
+pub(crate) fn keep_confirmed(house: &House, provider: &str, host: &str) -> Result<(), Problem> {
+    let path = house.confirmed();
+    let kept = trusted::folder(&house.data)
+        .and_then(|_| files::make_folder(&house.data))
+        .and_then(|()| files::append(&path, &format!("{provider} {host}")));
+    kept.map_err(|error| unusable("write", &path, &error))
+}
+
+/// Who listens at an address of this machine, as the kernel's tables say. Where they cannot be read, no server is trusted.
+pub(crate) fn listener(url: &str) -> Listener {
+    let unknown = |why: &str| Listener::Refused(format!("whose server that is cannot be determined ({why})"));
+    let Some((addresses, port)) = listener::addresses(url) else { return unknown("it is no address here") };
+    let Ok(tcp) = std::fs::read_to_string("/proc/net/tcp") else { return unknown("no /proc/net/tcp") };
+    let tcp6 = match std::fs::read_to_string("/proc/net/tcp6") {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(), // a machine without IPv6
+        Err(_) => return unknown("no /proc/net/tcp6"),
+        Ok(tcp6) => tcp6,
+    };
+    let mut owners = BTreeSet::new();
+    for address in &addresses {
+        match listener::owners(Tables { tcp: &tcp, tcp6: &tcp6 }, *address, port) {
+            Some(found) => owners.extend(found),
+            None => return unknown("/proc/net/tcp cannot be understood"),
+        }
+    }
+    if owners.is_empty() {
+        let answers =
+            |address: &IpAddr| TcpStream::connect_timeout(&(*address, port).into(), PATIENCE).is_ok();
+        return match addresses.iter().any(answers) {
+            true => unknown("no socket of this machine listens there"),
+            false => Listener::Absent,
+        };
+    }
+    let name_of = |uid| User::from_uid(Uid::from_raw(uid)).ok().flatten().map(|user| user.name);
+    match listener::judge(&owners, Uid::effective().as_raw(), name_of) {
+        Ok(()) => Listener::Trusted,
+        Err(uid) => {
+            Listener::Refused(format!("port {port} belongs to user {}, not to you", trusted::user(uid)))
+        }
+    }
 }
 
 /// Asks servers on this machine, and nobody else.
@@ -155,6 +192,10 @@ impl Probe for Loopback {
             let page = blocking(move || get(&url)).await.ok()?;
             serde_json::from_slice(&page).ok()
         })
+    }
+
+    fn listener(&self, url: &str) -> Listener {
+        listener(url)
     }
 }
 
@@ -239,7 +280,7 @@ mod tests {
             why("open"),
             "…/open: others can read it; chmod 600 …/open, and better have a new key made"
         );
-        assert_eq!(why("link"), "…/link: it is a link; put the key itself there");
+        assert_eq!(why("link"), "…/link: it is a link; put the file itself there");
         assert_eq!(why("empty"), "…/empty: it is empty");
         assert!(!format!("{found:?}").contains("canary"));
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).expect("mode");

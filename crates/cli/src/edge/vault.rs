@@ -12,7 +12,8 @@ use domain::{Digest, IdSource};
 use ledger::chain::{Secret, Tip, Vault};
 use runtime::{House, VaultPaths};
 
-use super::keys;
+use super::trusted::{self, Links};
+use super::{files, keys};
 
 /// A restore puts other files in the place of these. Whoever still has the old house open must not write to the new one:
 /// everything here is done under a lock on the folder of keys, which a restore takes for itself before it moves that
@@ -46,7 +47,7 @@ impl FileVault {
             let what = "this house was replaced by a restore; start again";
             io::Error::new(io::ErrorKind::StaleNetworkFileHandle, what)
         };
-        let folder = match File::open(&self.paths.keys) {
+        let folder = match files::open_folder(&self.paths.keys) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(replaced()),
             folder => folder?,
         };
@@ -102,7 +103,9 @@ impl Vault for FileVault {
         let Some(text) = keys::read(&path)?.filter(|text| text.is_empty() || !keys::is_erased(text)) else {
             return Ok(None);
         };
-        let none = |_other| io::Error::other(format!("{} does not hold a key", path.display()));
+        let none = |_other| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("{} does not hold a key", path.display()))
+        };
         let digest: Digest = text.parse().map_err(none)?;
         Ok(Some(Secret::new(*digest.as_bytes())))
     }
@@ -135,8 +138,9 @@ impl Vault for FileVault {
     /// Always as long, and written over in place: it is never half there. Nobody waits for the disk, for it is a lower bound.
     fn note(&self, tip: Tip) -> io::Result<()> {
         let _entered = self.enter()?;
-        let file =
-            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&self.paths.tip)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let file = files::open_to_write(&mut options, &self.paths.tip)?;
         file.write_all_at(format!("{:020} {}\n", tip.seq, tip.hash).as_bytes(), 0)
     }
 
@@ -151,7 +155,9 @@ impl Vault for FileVault {
         entered.iter().try_for_each(File::lock)?; // nobody else is in the middle of a line
         let path = &self.paths.checkpoints;
         let whole = whole_lines(path)?.len() as u64;
-        let mut file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let mut file = files::open_to_write(&mut options, path)?;
         file.set_len(whole)?; // half a line is left by whoever was killed in the middle of it
         file.seek(SeekFrom::End(0))?;
         file.write_all(format!("{line}\n").as_bytes())?;
@@ -163,10 +169,8 @@ impl Vault for FileVault {
 /// The file's text up to the end of its last whole line; nothing if it is not there.
 fn whole_lines(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    match File::open(path) {
-        Ok(mut file) => drop(file.read_to_string(&mut text)?),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+    if let Some(mut file) = trusted::open(path, Links::Followed)? {
+        file.read_to_string(&mut text)?;
     }
     text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
     Ok(text)

@@ -11,6 +11,7 @@
     reason = "tests of the binary: they start processes, look at files, and say why they skip"
 )]
 
+mod another_user;
 mod bad_input;
 #[cfg(feature = "faults")]
 mod display;

@@ -46,6 +46,29 @@ impl Regent {
         self
     }
 
+    /// The same program at another path: only root may reach the folder of builds.
+    pub(crate) fn program(mut self, program: &Path) -> Self {
+        let mut command = Command::new(program);
+        command.args(self.command.get_args()).env_clear();
+        for (name, value) in self.command.get_envs() {
+            if let Some(value) = value {
+                command.env(name, value);
+            }
+        }
+        if let Some(folder) = self.command.get_current_dir() {
+            command.current_dir(folder);
+        }
+        self.command = command;
+        self
+    }
+
+    /// As another user, with no group but the one of the same number.
+    pub(crate) fn user(mut self, uid: u32) -> Self {
+        use std::os::unix::process::CommandExt as _;
+        self.command.uid(uid).gid(uid);
+        self
+    }
+
     pub(crate) fn within(mut self, folder: &Path) -> Self {
         self.command.current_dir(folder);
         self

@@ -24,6 +24,7 @@ pub(crate) fn endpoint(dialect: Dialect) -> Endpoint {
         price: Price { input: 3_000_000, cached: 300_000, output: 15_000_000 },
         tokens_out: 1000,
         data: None,
+        detected: false,
     }
 }
 

@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use crate::dialect::{Counts, Form, Manner, request};
 use crate::key::KeyMatcher;
+use crate::listener::Listener;
 use crate::retry::{self, BILLED, Next};
 use crate::wire::Tried;
 use crate::{Dialect, Endpoint, Trouble, Wire};
@@ -36,6 +37,8 @@ pub struct Surroundings {
     pub clock: Arc<dyn Clock>,
     /// In [0, 1).
     pub chance: Arc<dyn Fn() -> f64 + Send + Sync>,
+    /// Who listens at an address of this machine.
+    pub listener: Arc<dyn Fn(&str) -> Listener + Send + Sync>,
 }
 
 impl fmt::Debug for Surroundings {
@@ -121,6 +124,16 @@ impl Model for Line {
 impl fmt::Debug for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Line").field("endpoints", &self.0.endpoints).finish_non_exhaustive()
+    }
+}
+
+/// INVARIANT (known-listener): nothing is sent to a server that was found and not chosen, unless at that moment the
+/// owner of the listening socket is trusted. Between this and the connection another user may still take the port.
+fn check_listener(endpoint: &Endpoint, around: &Surroundings) -> Result<(), Trouble> {
+    match endpoint.detected.then(|| (around.listener)(&endpoint.url)) {
+        None | Some(Listener::Trusted) => Ok(()),
+        Some(Listener::Absent) => Err(Trouble::Refused),
+        Some(Listener::Refused(why)) => Err(Trouble::Stranger { why }),
     }
 }
 
@@ -258,6 +271,7 @@ impl<'a> Asking<'a> {
         let Inner { wire, around, .. } = self.inner;
         let mut steps = 0;
         loop {
+            check_listener(endpoint, around)?;
             let manner = wire.learn(endpoint, |known| known.manner);
             let tried = wire.ask(endpoint, self.prompt, manner, self.listen, around.clock.now()).await;
             self.count(endpoint, &tried);

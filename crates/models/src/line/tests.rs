@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use super::{Line, Surroundings};
 use crate::dialect::samples;
+use crate::listener::Listener;
 use crate::{Dialect, Endpoint, Pace, Price, Wire};
 use server::{Act, Seen};
 
@@ -60,7 +61,11 @@ impl World {
 
     fn line(&self, endpoints: Vec<Endpoint>) -> Line {
         let clock: Arc<dyn Clock> = self.clock.clone();
-        Line::new(endpoints, Arc::clone(&self.wire), Surroundings { clock, chance: Arc::new(|| 0.0) })
+        Line::new(
+            endpoints,
+            Arc::clone(&self.wire),
+            Surroundings { clock, chance: Arc::new(|| 0.0), listener: Arc::new(|_| Listener::Trusted) },
+        )
     }
 
     fn listen(&self) -> Listen {
@@ -244,4 +249,28 @@ async fn who_does_not_count_is_estimated() {
     assert_eq!((usage.tokens_in, usage.tokens_out), (tokens_in, tokens_out));
     assert_eq!(usage.price, tokens_in * 3 + tokens_out * 15);
     assert_ne!(json!(usage), Value::Null);
+}
+
+/// Whose server it is may change between the choice and an ask.
+#[tokio::test]
+async fn a_detected_server_is_sent_nothing_once_another_user_listens_there() {
+    #[expect(clippy::disallowed_methods, reason = "a server of the test, on loopback")]
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    server.set_nonblocking(true).unwrap();
+    let url = format!("http://{}", server.local_addr().unwrap());
+    let world = World::new(pace());
+    let asked = async |detected, listener: Listener| {
+        let (clock, chance): (Arc<dyn Clock>, _) = (world.clock.clone(), Arc::new(|| 0.0));
+        let around = Surroundings { clock, chance, listener: Arc::new(move |_| listener.clone()) };
+        let endpoint = Endpoint { detected, ..at(Dialect::Chat, &url) };
+        let line = Line::new(vec![endpoint], Arc::clone(&world.wire), around);
+        let reply = line.complete(samples::prompt(false), world.listen()).await;
+        (reply.unwrap_err().why.why, server.accept().is_ok())
+    };
+    let others = || Listener::Refused("port 1 belongs to user 1001, not to you".into());
+    let (why, reached) = asked(true, others()).await;
+    assert!(!reached && why.contains("belongs to user 1001, not to you: if you trust it, choose"), "{why}");
+    assert!(!asked(true, Listener::Absent).await.1);
+    assert!(asked(true, Listener::Trusted).await.1, "it is asked where it is ours");
+    assert!(asked(false, others()).await.1, "and where the owner has chosen it");
 }

@@ -3,6 +3,7 @@
 use std::io;
 
 use models::catalog;
+use models::listener::Listener;
 use models::{Chosen, Endpoint, Listed, Probe as _, Provider};
 use serde_json::{Value, json};
 
@@ -59,6 +60,13 @@ async fn usable(provider: &Provider) -> Result<String, String> {
     provider.may_be_reached()?;
     if provider.is_outside() {
         return Ok(key.map_or_else(|| "no key".to_owned(), |origin| format!("key: {origin}")));
+    }
+    match Loopback.listener(&provider.url) {
+        Listener::Trusted => {}
+        Listener::Absent => return Err("does not answer".to_owned()),
+        Listener::Refused(why) => {
+            return Err(format!("{why}; if you trust it: regent model set brain {}/<model>", provider.name));
+        }
     }
     let page = match provider.dialect {
         models::Dialect::Ollama => format!("{}/api/version", provider.url),

@@ -37,6 +37,7 @@ impl Shop {
 pub(crate) fn problem(mistake: &Mistake) -> Problem {
     let code = match mistake {
         Mistake::NoneUsable { .. } => Code::MODEL_UNUSABLE,
+        Mistake::Unconfirmed { .. } => Code::KEY_HELD_BACK,
         _ => Code::BAD_MODEL,
     };
     Problem::new(code, mistake.to_string()).safe("nothing left this machine").remedy("regent model list")
@@ -51,6 +52,7 @@ pub(crate) async fn model(app: &App, screen: &Screen, surroundings: &Surrounding
             let each: Vec<&str> = models.iter().map(|one| one.trim_matches([',', ' '])).collect();
             set(app, screen, surroundings, shop, (tier, &each.join(","))).await
         }
+        Model::Confirm { provider, host } => confirm(screen, &shop, &provider, &host),
     }
 }
 
@@ -109,6 +111,22 @@ async fn set(
     Ok(0)
 }
 
+fn confirm(screen: &Screen, shop: &Shop, provider: &str, host: &str) -> Done {
+    let unchanged =
+        |mistake: Mistake| Problem { safe: Some("nothing was changed".into()), ..problem(&mistake) };
+    let (provider, host) = models::confirmable(provider, host).map_err(unchanged)?;
+    if !shop.environment.confirmed.contains(&(provider.clone(), host.clone())) {
+        edge::keep_confirmed(&shop.house, &provider, &host)?;
+    }
+    let file = shop.house.confirmed().display().to_string();
+    if screen.json {
+        screen.json_line(&serde_json::json!({ "provider": provider, "host": host, "file": file }))?;
+        return Ok(0);
+    }
+    screen.line(&format!("the key of {provider} may go to {host} from now on; kept in {}", inline(&file)))?;
+    Ok(0)
+}
+
 /// Tells the owner, once for each machine, what goes there from now on. Whoever asks a model outside calls it before.
 pub(crate) fn tell(screen: &Screen, house: &House, chosen: &Chosen, budget: &str) {
     for (host, words) in models::notice(chosen, &edge::told(house), budget) {
@@ -128,6 +146,9 @@ pub(crate) fn choice(settings: &Settings, surroundings: &Surroundings, screen: &
             let shop = Shop::open(&settings, &surroundings)?;
             let chosen = shop.choose().await?;
             tell(&screen, &shop.house, &chosen, settings.get("budget.day.money"));
+            for (name, why) in chosen.passed_over.iter().filter(|_| chosen.is_reflex()) {
+                screen.note(&format!("{} is passed over: {}", inline(name), inline(why)));
+            }
             Ok(chosen)
         })
     })

@@ -269,7 +269,7 @@ mod tests {
         let environment = models::Environment { variables: variables.into(), ..Default::default() };
         let list = "anthropic/a, openai/b, ollama/c";
         let (endpoints, _) = models::endpoints(&wishes, &environment, list).expect("models");
-        let told = ["api.openai.com".to_owned()];
+        let told = ["api.openai.com".to_owned(), "127.0.0.1:11434".to_owned()];
         let said = models::notice(&asked(&endpoints, Some("hands")), &told, "5");
         let [(host, words)] = said.as_slice() else { panic!("{said:?}") };
         assert_eq!(host, "api.anthropic.com");

@@ -114,3 +114,102 @@ fn status_and_doctor_say_that_the_audit_is_broken() {
     let doctor = world.regent(&["doctor"]).run().fails(1, "R1004");
     assert!(doctor.stdout.contains("BAD   audit") && doctor.stdout.contains("R1001"), "{doctor}");
 }
+
+/// A repository says which programs git starts: hooks, filters, monitors, signers, helpers. An anchor starts none of them, and
+/// git gets nothing of our environment.
+#[test]
+fn an_anchor_in_a_hostile_repository_starts_nothing_of_it() {
+    let world = World::lived_in();
+    let repository = world.folder().join("repository");
+    let marker = world.folder().join("marker");
+    let git = |args: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", world.folder());
+        let done = git.arg("-C").arg(&repository).args(args).output().expect("git");
+        assert!(done.status.success(), "{args:?}: {done:?}");
+        String::from_utf8_lossy(&done.stdout).trim().to_owned()
+    };
+    std::fs::create_dir_all(repository.join("kept")).expect("folder");
+    git(&["init", "--quiet"]);
+    for (name, value) in [("user.name", "a"), ("user.email", "a@example.org")] {
+        git(&["config", name, value]);
+    }
+    std::fs::write(repository.join("other"), "one").expect("file");
+    git(&["add", "other"]);
+    git(&["commit", "--quiet", "-m", "first"]);
+    std::fs::write(repository.join("other"), "staged").expect("file");
+    git(&["add", "other"]);
+    let script = repository.join("script");
+    std::fs::write(&script, format!("#!/bin/sh\nenv >> {}\ncat\n", marker.display())).expect("script");
+    mode(&script, 0o755);
+    let hooks = [
+        "pre-commit",
+        "prepare-commit-msg",
+        "commit-msg",
+        "post-commit",
+        "post-index-change",
+        "reference-transaction",
+        "pre-auto-gc",
+        "post-checkout",
+        "fsmonitor-watchman",
+        "applypatch-msg",
+        "sendemail-validate",
+    ];
+    for hook in hooks {
+        for folder in [".git/hooks", "hooks"] {
+            std::fs::create_dir_all(repository.join(folder)).expect("folder");
+            std::fs::copy(&script, repository.join(folder).join(hook)).expect("hook");
+        }
+    }
+    std::fs::write(repository.join(".gitattributes"), "* filter=evil diff=evil\n").expect("attributes");
+    let mut config =
+        std::fs::OpenOptions::new().append(true).open(repository.join(".git/config")).expect("config");
+    let program = script.display();
+    std::io::Write::write_all(
+        &mut config,
+        format!(
+            "[core]\nhooksPath = {}\nfsmonitor = {program}\npager = {program}\neditor = {program}\nsshCommand = {program}\naskPass = {program}\n\
+             [filter \"evil\"]\nclean = {program}\nsmudge = {program}\nprocess = {program}\nrequired = true\n\
+             [diff]\nexternal = {program}\n[diff \"evil\"]\ntextconv = {program}\ncommand = {program}\n\
+             [commit]\ngpgSign = true\n[gpg]\nprogram = {program}\n[credential]\nhelper = {program}\n\
+             [protocol \"ext\"]\nallow = always\n[remote \"far\"]\nurl = ext::{program}\npromisor = true\n\
+             [alias]\nupdate-index = !{program}\n",
+            repository.join("hooks").display(),
+        )
+        .as_bytes(),
+    )
+    .expect("config");
+    let anchor = || {
+        let regent =
+            world.regent(&["audit", "anchor", "--to", repository.join("kept").to_str().expect("text")]);
+        regent.env("ANTHROPIC_API_KEY", "sk-canary").env("GIT_DIR", "/nowhere").run()
+    };
+    let done = anchor().succeeds();
+    assert!(said_of(&done).contains("committed"), "{done}");
+    assert!(!marker.exists(), "{}", std::fs::read_to_string(&marker).unwrap_or_default());
+    // What git itself says is asked without the repository's programs.
+    let quiet = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+    let files = git(&[&quiet[..], &["ls-tree", "-r", "--name-only", "HEAD"]].concat());
+    let [anchored, other] = files.lines().collect::<Vec<_>>().try_into().expect("two files");
+    assert!(anchored.starts_with("kept/regent-") && other == "other", "{files}");
+    let kept = git(&[&quiet[..], &["cat-file", "blob", &format!("HEAD:{anchored}")]].concat());
+    assert_eq!(kept, std::fs::read_to_string(repository.join(anchored)).expect("anchor").trim());
+    assert_eq!(
+        git(&[&quiet[..], &["cat-file", "blob", "HEAD:other"]].concat()),
+        "one",
+        "what was staged stays staged"
+    );
+    assert_eq!(git(&[&quiet[..], &["cat-file", "blob", ":other"]].concat()), "staged");
+    // Once more: nothing, or one more checkpoint.
+    anchor().succeeds();
+    assert!(!marker.exists(), "{}", std::fs::read_to_string(&marker).unwrap_or_default());
+}
+
+fn said_of(outcome: &Outcome) -> String {
+    format!("{}{}", outcome.stdout, outcome.stderr)
+}
+
+fn mode(path: &std::path::Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("mode");
+}

@@ -121,3 +121,58 @@ fn a_place_that_cannot_be_written_to_is_said_so() {
     world.regent(&["backup", "--to", "../file"]).run().fails(4, "R4001");
     world.regent(&["run", REQUEST]).run().succeeds();
 }
+
+/// Every backup ends an epoch, and erases its key while others copy theirs.
+#[test]
+fn a_key_that_goes_away_while_it_is_copied_does_not_fail_the_backup() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let world = World::lived_in();
+    let (keys, over) = (world.data().join("keys"), AtomicBool::new(false));
+    // So many that some are there whenever the folder is listed, and gone when they are copied.
+    let keys: Vec<PathBuf> = (0..200).map(|n| keys.join(format!("other-{n}"))).collect();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                keys.iter().for_each(|key| std::fs::write(key, "x").expect("write"));
+                keys.iter().for_each(|key| std::fs::remove_file(key).expect("remove"));
+            }
+        });
+        let made: Vec<_> = (0..2).map(|_| world.regent(&["backup", "--json"]).run()).collect();
+        over.store(true, Ordering::Relaxed);
+        made.into_iter().for_each(|made| drop(made.succeeds()));
+    });
+    for folder in kept(&world) {
+        world.regent(&["restore", "--dry-run", folder.to_str().expect("text")]).run().succeeds();
+    }
+}
+
+/// A copy holds the keys of the audit and everything that was ever said: no tool looks into one, whatever it is called.
+#[test]
+fn file_tools_do_not_look_into_a_backup_wherever_it_lies() {
+    let world = World::lived_in();
+    world.regent(&["backup", "--to", "copies"]).run().succeeds();
+    let copies = world.workspace().join("copies");
+    let made = std::fs::read_dir(&copies).expect("copies").next().expect("one").expect("entry").path();
+    std::fs::rename(&made, copies.join("holiday")).expect("rename");
+    let call = |tool: &str, args: &[&str]| world.regent(&[&["tools", "call", tool], args].concat()).run();
+    for path in ["path=copies/holiday/node", "path=copies/holiday/keys/audit-2.key"] {
+        let outcome = call("read_file", &[path]);
+        assert!(outcome.exit != Some(0) && outcome.stderr.contains("is closed to tools"), "{outcome}");
+    }
+    let node = std::fs::read_to_string(copies.join("holiday/node")).expect("node");
+    for (tool, args) in
+        [("find_files", &["hidden=true"][..]), ("search_content", &["pattern=.", "hidden=true"])]
+    {
+        let outcome = call(tool, args);
+        assert!(!outcome.stdout.contains("holiday") && !outcome.stdout.contains(node.trim()), "{outcome}");
+    }
+    // Those of earlier versions have no mark.
+    std::fs::remove_file(copies.join("holiday/.regent-backup")).expect("the mark");
+    let outcome = call("read_file", &["path=copies/holiday/node"]);
+    assert!(outcome.stderr.contains("is closed to tools"), "{outcome}");
+    let inside = world
+        .regent(&["tools", "call", "read_file", "path=audit-2.key"])
+        .within(&copies.join("holiday/keys"));
+    let outcome = inside.run();
+    assert!(outcome.exit != Some(0) && outcome.stderr.contains("is closed to tools"), "{outcome}");
+}

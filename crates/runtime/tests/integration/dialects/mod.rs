@@ -31,6 +31,7 @@ pub(crate) fn endpoint(dialect: Dialect, url: &str) -> Endpoint {
         price: Price { input: 3_000_000, cached: 300_000, output: 15_000_000 },
         tokens_out: 4096,
         data: None,
+        detected: false,
     }
 }
 
@@ -45,7 +46,11 @@ pub(crate) fn line(endpoints: Vec<Endpoint>) -> Arc<Line> {
         whole: Duration::from_secs(20),
     };
     let clock = Arc::new(ManualClock::at("2026-11-15T08:30:00Z"));
-    let around = Surroundings { clock, chance: Arc::new(|| 0.0) };
+    let around = Surroundings {
+        clock,
+        chance: Arc::new(|| 0.0),
+        listener: Arc::new(|_| models::listener::Listener::Trusted),
+    };
     Arc::new(Line::new(endpoints, Arc::new(Wire::new(pace).unwrap()), around))
 }
 

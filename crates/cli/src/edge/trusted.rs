@@ -1,0 +1,516 @@
+//! Files that the program obeys: settings, policies, keys, the database and everything else of the instance.
+//!
+//! INVARIANT (trusted): what is read here belongs to the caller or to root, no other user can write it, and the same holds for
+//! every folder and every link on the way to it, from `/` on. A folder in which all users make files of their own and
+//! change no others (`/tmp`: sticky, owned by root or the caller) is fine on the way, and so is a group that has the name of
+//! the caller or of root and no other members.
+//!
+//! The way is walked by descriptors, one name at a time, and what is read is the descriptor that was checked. Pipes,
+//! devices and sockets are refused before they are opened: nothing here waits.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use nix::unistd::{Gid, Group, Uid, User};
+use runtime::{Code, Problem};
+use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+/// What the kernel says of one name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Attributes {
+    kind: FileType,
+    uid: u32,
+    gid: u32,
+    mode: u32,
+}
+
+impl From<&Stat> for Attributes {
+    fn from(stat: &Stat) -> Self {
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        Self { kind, uid: stat.st_uid, gid: stat.st_gid, mode: stat.st_mode }
+    }
+}
+
+/// Why something is not trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Flaw {
+    Owner(u32),
+    Group(u32),
+    Others,
+    /// A folder in which all users make files is no folder for an instance.
+    Shared,
+}
+
+/// A name that is not trusted, in an [`io::Error`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Untrusted {
+    path: PathBuf,
+    flaw: Flaw,
+}
+
+/// Whose files count, and which groups have no members but them.
+struct Caller<'a> {
+    uid: u32,
+    is_private: &'a dyn Fn(u32) -> bool,
+}
+
+/// What is looked at: something on the way, or what is at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    Way,
+    End,
+}
+
+impl Caller<'_> {
+    fn judge(&self, found: &Attributes, at: At) -> Result<(), Flaw> {
+        if found.uid != self.uid && found.uid != 0 {
+            return Err(Flaw::Owner(found.uid));
+        }
+        if found.kind == FileType::Symlink {
+            return Ok(()); // only its owner changes where it leads
+        }
+        let is_shared = found.kind == FileType::Directory && found.mode & 0o1000 != 0;
+        let (others, group) = (found.mode & 0o002 != 0, found.mode & 0o020 != 0);
+        match at {
+            At::Way if is_shared => Ok(()),
+            At::End if is_shared && others => Err(Flaw::Shared),
+            _ if others => Err(Flaw::Others),
+            _ if group && !(self.is_private)(found.gid) => Err(Flaw::Group(found.gid)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Untrusted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.flaw {
+            Flaw::Owner(uid) => write!(f, "{path} belongs to user {}, not to you", user(*uid)),
+            Flaw::Group(gid) => write!(f, "group {} can write {path}", group(*gid)),
+            Flaw::Others => write!(f, "others can write {path}"),
+            Flaw::Shared => write!(f, "all users can make files in {path}"),
+        }
+    }
+}
+
+impl std::error::Error for Untrusted {}
+
+impl Untrusted {
+    /// What an error says, if it says this.
+    pub(crate) fn within(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+
+    /// The command that puts it right, once the owner has seen what is in it.
+    fn mend(&self) -> String {
+        let path = self.path.display();
+        match self.flaw {
+            Flaw::Owner(_) => format!("sudo chown {} {path}", Uid::effective()),
+            Flaw::Group(_) | Flaw::Others => format!("chmod go-w {path}"),
+            Flaw::Shared => format!("mkdir -m 700 {path}/regent"),
+        }
+    }
+
+    pub(crate) fn problem(&self) -> Problem {
+        Problem::new(Code::UNTRUSTED, self.to_string())
+            .safe("nothing was touched")
+            .remedy(self.mend())
+            .remedy("regent explain R4009")
+    }
+
+    /// The finding's remedy, and what other problems add.
+    pub(crate) fn hint(&self) -> String {
+        format!("{self}; {}", self.mend())
+    }
+}
+
+/// What is wrong, with the command that mends it where that is known.
+pub(super) fn explain(error: &io::Error) -> String {
+    Untrusted::within(error).map_or_else(|| error.to_string(), Untrusted::hint)
+}
+
+/// A user in words: the name, where there is one, and the number.
+pub(super) fn user(uid: u32) -> String {
+    let name = User::from_uid(Uid::from_raw(uid)).ok().flatten().map(|user| user.name);
+    name.map_or_else(|| uid.to_string(), |name| format!("{name} ({uid})"))
+}
+
+fn group(gid: u32) -> String {
+    let name = Group::from_gid(Gid::from_raw(gid)).ok().flatten().map(|group| group.name);
+    name.map_or_else(|| gid.to_string(), |name| format!("{name} ({gid})"))
+}
+
+/// Whether a group is the own one of the caller or of root: their first, with their name, and without other members.
+fn is_private(gid: u32) -> bool {
+    let Some(group) = Group::from_gid(Gid::from_raw(gid)).ok().flatten() else { return false };
+    let own = |uid: Uid| {
+        let user = User::from_uid(uid).ok().flatten();
+        user.is_some_and(|user| {
+            user.gid == group.gid
+                && user.name == group.name
+                && group.mem.iter().all(|name| *name == user.name)
+        })
+    };
+    own(Uid::effective()) || own(Uid::from_raw(0))
+}
+
+/// Whether a link at the end may lead to the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Links {
+    Followed,
+    Refused,
+}
+
+/// Where a walk came to.
+enum Reached {
+    /// There is no such name. What is there of the way can be trusted.
+    Missing,
+    Folder,
+    /// A file, and its name in the folder that the walk ended in.
+    File {
+        found: OwnedFd,
+        name: OsString,
+        path: PathBuf,
+    },
+}
+
+const PASS: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const READ: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+const MOST_LINKS: usize = 40;
+
+fn no_file() -> io::Error {
+    io::Error::other("it is no file")
+}
+
+/// One walk from `/` to a path.
+struct Walk<'a> {
+    caller: Caller<'a>,
+    here: OwnedFd,
+    /// Where `here` is, free of links.
+    at: PathBuf,
+    /// The names to come, and the link that each is part of.
+    left: VecDeque<(OsString, Option<PathBuf>)>,
+    links: usize,
+}
+
+fn top() -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open("/", PASS | OFlags::DIRECTORY, Mode::empty())?)
+}
+
+fn name_of(part: Component<'_>) -> Option<OsString> {
+    match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir => None,
+    }
+}
+
+impl<'a> Walk<'a> {
+    fn new(path: &Path, caller: Caller<'a>) -> io::Result<Self> {
+        let left =
+            std::path::absolute(path)?.components().filter_map(name_of).map(|name| (name, None)).collect();
+        Ok(Self { caller, here: top()?, at: PathBuf::from("/"), left, links: 0 })
+    }
+
+    fn judge(&self, found: &OwnedFd, path: &Path, at: At) -> io::Result<Attributes> {
+        let found = Attributes::from(&rustix::fs::fstat(found)?);
+        match self.caller.judge(&found, at) {
+            Ok(()) => Ok(found),
+            Err(flaw) => Err(io::Error::other(Untrusted { path: path.to_owned(), flaw })),
+        }
+    }
+
+    fn run(&mut self, links: Links) -> io::Result<Reached> {
+        self.judge(&self.here, Path::new("/"), At::Way)?;
+        while let Some((name, link)) = self.left.pop_front() {
+            let path = match self.at.parent().filter(|_| name == "..") {
+                Some(above) => above.to_owned(),
+                None => self.at.join(&name),
+            };
+            let found = match (rustix::fs::openat(&self.here, &name, PASS, Mode::empty()), link) {
+                (Ok(found), _) => found,
+                // A link that leads nowhere is there: its owner meant something by it.
+                (Err(Errno::NOENT), Some(link)) => {
+                    let what = format!("{} is a link that leads nowhere", link.display());
+                    return Err(io::Error::other(what));
+                }
+                (Err(Errno::NOENT), None) => return Ok(Reached::Missing),
+                (Err(error), _) => return Err(error.into()),
+            };
+            let is_end = self.left.is_empty();
+            let kind = Attributes::from(&rustix::fs::fstat(&found)?).kind;
+            match kind {
+                FileType::Symlink if is_end && links == Links::Refused => {
+                    return Err(io::Error::other("it is a link; put the file itself there"));
+                }
+                FileType::Symlink => {
+                    self.judge(&found, &path, At::Way)?;
+                    self.follow(&found, &path)?;
+                }
+                FileType::Directory => {
+                    self.judge(&found, &path, if is_end { At::End } else { At::Way })?;
+                    (self.here, self.at) = (found, path);
+                }
+                _ if !is_end => return Ok(Reached::Missing),
+                FileType::RegularFile => {
+                    return Ok(Reached::File { found, name, path });
+                }
+                _ => return Err(no_file()),
+            }
+        }
+        Ok(Reached::Folder)
+    }
+
+    fn follow(&mut self, link: &OwnedFd, path: &Path) -> io::Result<()> {
+        self.links += 1;
+        if self.links > MOST_LINKS {
+            return Err(Errno::LOOP.into());
+        }
+        let target = rustix::fs::readlinkat(link, "", Vec::new())?;
+        let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
+        if target.is_absolute() {
+            (self.here, self.at) = (top()?, PathBuf::from("/"));
+        }
+        let names: Vec<OsString> = target.components().filter_map(name_of).collect();
+        names.into_iter().rev().for_each(|name| self.left.push_front((name, Some(path.to_owned()))));
+        Ok(())
+    }
+
+    /// The file at its end, open for reading.
+    fn open(mut self, links: Links) -> io::Result<Option<File>> {
+        let (name, path) = match self.run(links)? {
+            Reached::Missing => return Ok(None),
+            Reached::Folder => return Err(no_file()),
+            Reached::File { name, path, .. } => (name, path),
+        };
+        let file = match rustix::fs::openat(&self.here, &name, READ, Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(None),
+            file => file?,
+        };
+        // What counts is what was opened, not what had the name before.
+        match self.judge(&file, &path, At::End)?.kind {
+            FileType::RegularFile => Ok(Some(File::from(file))),
+            _ => Err(no_file()),
+        }
+    }
+}
+
+fn caller() -> Caller<'static> {
+    Caller { uid: Uid::effective().as_raw(), is_private: &is_private }
+}
+
+/// A file of the instance, open for reading; nothing if it is not there.
+pub(super) fn open(path: &Path, links: Links) -> io::Result<Option<File>> {
+    Walk::new(path, caller())?.open(links)
+}
+
+/// Looks at a file that is opened elsewhere by its name; that it is not there is fine. It is not opened: closing a
+/// database's file gives up every lock that the process holds on it.
+pub(super) fn check(path: &Path) -> io::Result<()> {
+    let mut walk = Walk::new(path, caller())?;
+    match walk.run(Links::Followed)? {
+        Reached::Missing => Ok(()),
+        Reached::Folder => Err(no_file()),
+        Reached::File { found, path, .. } => walk.judge(&found, &path, At::End).map(drop),
+    }
+}
+
+/// Whether a folder of the instance is there. Where it is not, what is there of the way to it can be trusted.
+pub(super) fn folder(path: &Path) -> io::Result<bool> {
+    match Walk::new(path, caller())?.run(Links::Followed)? {
+        Reached::Missing => Ok(false),
+        Reached::Folder => Ok(true),
+        Reached::File { .. } => Err(io::Error::other("it is no folder")),
+    }
+}
+
+/// The bytes of a small file of the instance.
+pub(super) fn bytes(path: &Path, largest: u64) -> io::Result<Option<Vec<u8>>> {
+    open(path, Links::Followed)?.map(|file| read(&file, largest)).transpose()
+}
+
+/// A text file of the instance; nothing if it is not there.
+pub(crate) fn text(path: &Path) -> io::Result<Option<String>> {
+    bytes(path, TEXT_BYTES)?.map(utf8).transpose()
+}
+
+/// A text file that the owner named, in any folder and by any author.
+pub(crate) fn named_text(path: &Path) -> io::Result<Option<String>> {
+    named(path)?.map(|file| read(&file, TEXT_BYTES).and_then(utf8)).transpose()
+}
+
+/// A file that the owner named, open for reading. A pipe is not waited for.
+pub(super) fn named(path: &Path) -> io::Result<Option<File>> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+        Err(Errno::NOENT | Errno::NOTDIR) if path.is_symlink() => {
+            return Err(io::Error::other(format!("{} is a link that leads nowhere", path.display())));
+        }
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+        file => File::from(file?),
+    };
+    if file.metadata()?.is_file() { Ok(Some(file)) } else { Err(no_file()) }
+}
+
+const TEXT_BYTES: u64 = 1024 * 1024;
+
+fn read(file: &File, largest: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let length = file.take(largest + 1).read_to_end(&mut bytes)?;
+    if length as u64 > largest {
+        return Err(io::Error::other(format!("it is larger than {largest} bytes")));
+    }
+    Ok(bytes)
+}
+
+fn utf8(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|_not_text| io::Error::other("it is not UTF-8"))
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "files of the tests")]
+mod tests {
+    use super::{At, Attributes, Caller, Flaw, Links, Untrusted, check, folder, open, text};
+    use rustix::fs::FileType;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::path::Path;
+
+    const ME: u32 = 1000;
+    const OWN_GROUP: u32 = 100;
+
+    fn me() -> Caller<'static> {
+        Caller { uid: ME, is_private: &|gid| gid == OWN_GROUP }
+    }
+
+    #[test]
+    fn what_is_trusted_and_why_the_rest_is_not() {
+        let (file, directory, link) = (FileType::RegularFile, FileType::Directory, FileType::Symlink);
+        type Row = (FileType, u32, u32, u32, At, Result<(), Flaw>);
+        let table: &[Row] = &[
+            (file, ME, 7, 0o600, At::End, Ok(())),
+            (file, ME, 7, 0o644, At::End, Ok(())),
+            (file, 0, 0, 0o644, At::End, Ok(())),
+            (file, 1001, 7, 0o600, At::End, Err(Flaw::Owner(1001))),
+            (file, ME, 7, 0o666, At::End, Err(Flaw::Others)),
+            (file, ME, 7, 0o602, At::End, Err(Flaw::Others)),
+            (file, ME, 7, 0o1602, At::End, Err(Flaw::Others)),
+            (file, ME, 7, 0o660, At::End, Err(Flaw::Group(7))),
+            (file, ME, OWN_GROUP, 0o660, At::End, Ok(())),
+            (file, ME, OWN_GROUP, 0o662, At::End, Err(Flaw::Others)),
+            (directory, ME, 7, 0o755, At::Way, Ok(())),
+            (directory, 0, 0, 0o1777, At::Way, Ok(())),
+            (directory, ME, 7, 0o1777, At::Way, Ok(())),
+            (directory, 0, 7, 0o1770, At::Way, Ok(())),
+            (directory, 1001, 7, 0o1777, At::Way, Err(Flaw::Owner(1001))),
+            (directory, 0, 0, 0o777, At::Way, Err(Flaw::Others)),
+            (directory, 0, 7, 0o775, At::Way, Err(Flaw::Group(7))),
+            (directory, 0, 0, 0o1777, At::End, Err(Flaw::Shared)),
+            (directory, ME, 7, 0o1770, At::End, Err(Flaw::Group(7))),
+            (directory, ME, 7, 0o777, At::End, Err(Flaw::Others)),
+            (link, ME, 7, 0o777, At::Way, Ok(())),
+            (link, 0, 0, 0o777, At::Way, Ok(())),
+            (link, 1001, 7, 0o777, At::Way, Err(Flaw::Owner(1001))),
+        ];
+        for (kind, uid, gid, mode, at, expected) in table {
+            let found = Attributes { kind: *kind, uid: *uid, gid: *gid, mode: *mode };
+            assert_eq!(me().judge(&found, *at), *expected, "{found:?} {at:?}");
+        }
+    }
+
+    fn mode(path: &Path, mode: u32) {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("mode");
+    }
+
+    #[test]
+    fn a_file_is_read_only_if_it_and_everything_on_the_way_is_trusted() {
+        let place = tempfile::tempdir().expect("folder");
+        let (above, house) = (place.path().join("a"), place.path().join("a/b"));
+        std::fs::create_dir_all(&house).expect("folders");
+        let path = house.join("regent.toml");
+        assert_eq!(text(&path).expect("nothing"), None);
+        std::fs::write(&path, "x").expect("write");
+        assert_eq!(text(&path).expect("a text").as_deref(), Some("x"));
+        let flawed = |path: &Path, flawed: &Path| {
+            let error = text(path).expect_err("not trusted");
+            let found = Untrusted::within(&error).unwrap_or_else(|| panic!("{error}"));
+            assert_eq!((found.path.as_path(), &found.flaw), (flawed, &Flaw::Others));
+            assert!(found.hint().ends_with(&format!("; chmod go-w {}", flawed.display())));
+            assert!(check(path).is_err());
+        };
+        for (which, bad, good) in [(&path, 0o666, 0o600), (&house, 0o757, 0o700), (&above, 0o757, 0o755)] {
+            mode(which, bad);
+            flawed(&path, which);
+            mode(which, good);
+        }
+        mode(&above, 0o1777);
+        assert_eq!(text(&path).expect("a text").as_deref(), Some("x"), "everybody has their own there");
+        assert!(folder(&above).is_err(), "but it is no folder for an instance");
+        assert!(folder(&house).expect("a folder") && !folder(&house.join("new")).expect("none"));
+        mode(&above, 0o757);
+        assert!(folder(&above.join("new")).is_err(), "another user could make it first");
+    }
+
+    #[test]
+    fn links_are_followed_along_a_trusted_way_only() {
+        let place = tempfile::tempdir().expect("folder");
+        let at = |name: &str| place.path().join(name);
+        std::fs::create_dir_all(at("real/deep")).expect("folders");
+        std::fs::write(at("real/deep/f"), "x").expect("write");
+        symlink("real", at("relative")).expect("link");
+        symlink(at("real/deep"), at("absolute")).expect("link");
+        symlink("../deep/../deep/f", at("real/deep/dots")).expect("link");
+        symlink("loop", at("loop")).expect("link");
+        symlink("nowhere", at("dangling")).expect("link");
+        for name in ["relative/deep/f", "absolute/f", "absolute/dots", "real/../absolute/dots"] {
+            assert_eq!(
+                text(&at(name)).unwrap_or_else(|error| panic!("{name}: {error}")).as_deref(),
+                Some("x")
+            );
+        }
+        assert_eq!(text(&at("relative/missing")).expect("nothing"), None);
+        assert_eq!(text(&at("real/deep/f/below")).expect("nothing"), None);
+        assert!(text(&at("loop")).is_err());
+        let nowhere = text(&at("dangling")).expect_err("nowhere").to_string();
+        assert_eq!(nowhere, format!("{} is a link that leads nowhere", at("dangling").display()));
+        let link = open(&at("absolute/dots"), Links::Refused).expect_err("a link").to_string();
+        assert_eq!(link, "it is a link; put the file itself there");
+        mode(&at("real"), 0o757);
+        assert!(text(&at("absolute/f")).is_err(), "what it leads to lies in an open folder");
+    }
+
+    #[test]
+    fn a_link_of_another_user_is_not_followed() {
+        if !nix::unistd::Uid::effective().is_root() {
+            return eprintln!("skipped: only root can give a link away");
+        }
+        let place = tempfile::tempdir().expect("folder");
+        std::fs::write(place.path().join("f"), "x").expect("write");
+        let link = place.path().join("link");
+        symlink("f", &link).expect("link");
+        assert!(text(&link).is_ok());
+        std::os::unix::fs::lchown(&link, Some(1001), None).expect("lchown");
+        let error = text(&link).expect_err("not trusted");
+        assert_eq!(Untrusted::within(&error).map(|found| &found.flaw), Some(&Flaw::Owner(1001)));
+    }
+
+    #[test]
+    fn a_pipe_or_a_device_is_refused_and_not_waited_for() {
+        let place = tempfile::tempdir().expect("folder");
+        let pipe = place.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::from_bits_truncate(0o600)).expect("pipe");
+        for path in [&pipe, Path::new("/dev/null"), place.path()] {
+            assert_eq!(text(path).expect_err("no file").to_string(), "it is no file", "{}", path.display());
+            assert!(check(path).is_err());
+        }
+        assert!(super::named_text(&pipe).is_err());
+        let mut options = std::fs::OpenOptions::new();
+        assert!(super::super::files::open_to_write(options.append(true), &pipe).is_err());
+    }
+}
