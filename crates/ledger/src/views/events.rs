@@ -31,6 +31,15 @@ impl Ledger {
         self.select(Select::all().ascending("seq").limit(limit)).await
     }
 
+    /// The sequence number of the newest event; 0 if there is none.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn newest_event(&self) -> Result<i64, StoreError> {
+        let newest: Option<Event> = self.first(Select::all().descending("seq")).await?;
+        Ok(newest.and_then(|event| event.seq.0).unwrap_or(0))
+    }
+
     /// The events after this sequence number, in the order they were committed.
     ///
     /// # Errors

@@ -41,6 +41,7 @@ use llm::Provider;
 use tokio::sync::OnceCell;
 
 use crate::bus::Bus;
+use crate::clock;
 use crate::duties;
 use crate::duties::{DutyLine, Pace};
 use crate::host::Host;
@@ -100,6 +101,7 @@ pub struct App {
     bus: Bus,
     driven: Driven,
     stop: Stop,
+    latest: clock::Latest,
 }
 
 impl std::fmt::Debug for Parts {
@@ -126,6 +128,7 @@ impl App {
             bus: Bus::default(),
             driven: Driven::default(),
             stop: Stop::default(),
+            latest: clock::Latest::default(),
         }
     }
 
@@ -135,14 +138,16 @@ impl App {
     }
 
     async fn desk(&self) -> Result<Desk, Problem> {
-        Ok(Desk {
+        let desk = Desk {
             ledger: Arc::clone(self.ledger().await?),
             clock: Arc::clone(&self.parts.clock),
             ids: Arc::clone(&self.parts.ids),
             probe: Arc::clone(&self.parts.probe),
             pace: self.parts.pace,
             bus: self.bus.clone(),
-        })
+        };
+        clock::watch(&desk, &self.latest).await?;
+        Ok(desk)
     }
 
     /// Does the duties that are due.

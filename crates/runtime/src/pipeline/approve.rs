@@ -161,8 +161,7 @@ pub(crate) async fn sweep(desk: &Desk) -> Result<(), Problem> {
         expired(desk, asked).await?;
     }
     let now = desk.now();
-    let over = |grant: &Grant| grant.expires_at.is_some_and(|end| end <= now);
-    for grant in desk.ledger.live_grants().await?.into_iter().filter(over) {
+    for grant in desk.ledger.live_grants().await?.into_iter().filter(|grant| grant.is_expired(now)) {
         let mut batch = desk.batch();
         let live = grant.id.to_string();
         batch

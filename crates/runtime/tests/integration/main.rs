@@ -13,6 +13,7 @@ mod admission;
 mod approvals;
 mod broker;
 mod bus;
+mod clocks;
 mod complete;
 mod constitution;
 mod dialects;
