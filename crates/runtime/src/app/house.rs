@@ -26,9 +26,9 @@ pub struct StatusReport {
     /// Since when everything stands still, if it does.
     pub halted: Option<Time>,
     /// Questions that wait for a person, and when the first of them expires.
-    pub questions: usize,
+    pub questions: u64,
     /// Senders about whom the owner is asked.
-    pub wanting_in: usize,
+    pub wanting_in: u64,
     pub first_expires: Option<Time>,
     /// What was asked for and is not over, begun or not.
     pub unfinished: Vec<super::TaskLine>,
@@ -129,12 +129,10 @@ impl App {
         let warnings =
             findings.into_iter().filter(|finding| finding.state != State::Ok).map(|finding| finding.what);
         let now = self.parts.clock.now();
-        let open: Vec<_> =
-            ledger.open_approvals().await?.into_iter().filter(|asked| asked.is_open(now)).collect();
         Ok(StatusReport {
-            questions: open.len(),
-            wanting_in: ledger.open_knocks().await?.iter().filter(|knock| knock.is_open(now)).count(),
-            first_expires: open.first().map(|asked| asked.timeout_at),
+            questions: ledger.count_open_approvals(now).await?,
+            wanting_in: ledger.count_open_knocks(now).await?,
+            first_expires: ledger.open_approvals(now, 1).await?.first().map(|asked| asked.timeout_at),
             halted: ledger.halted().await?.map(|halt| halt.at),
             unfinished,
             today: today.len(),

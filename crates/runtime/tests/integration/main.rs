@@ -22,6 +22,7 @@ mod forget;
 mod grants;
 mod journey;
 mod models;
+mod pending;
 mod people;
 mod policies;
 mod reflexes;
