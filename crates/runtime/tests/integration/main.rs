@@ -18,6 +18,7 @@ mod complete;
 mod constitution;
 mod dialects;
 mod duties;
+mod events;
 mod forget;
 mod grants;
 mod journey;
