@@ -13,8 +13,9 @@ It needs Python 3.9 or newer and the package `cryptography` (for Ed25519). What 
   --root        the first checkpoint's key is the one you kept; or, with a file made by `regent audit anchor`, every
                 checkpoint in it is here unchanged
 
-The last line is a verdict: `intact` (it is the chain you pinned), `consistent` (nothing is wrong, but whoever owns
-the machine could have begun again from nothing) or `broken`. Exit code: 0, 0, 1; 2 if the file is no export.
+The last line is a verdict: `intact` (it is the chain you pinned), `consistent` (nothing is wrong, but the owner of
+the machine could have begun again from nothing) or `broken`. Exit code: 0, 0, 1; 2 if the file is no export, or
+holds no checkpoint, or if what follows --root is neither a key nor a file with at least one checkpoint.
 
 An export is signed before it is made. Entries that no checkpoint has signed are anybody's, and count as wrong.
 """
@@ -34,6 +35,10 @@ ZERO = "00" * 32
 
 
 class NotAnExport(Exception):
+    pass
+
+
+class NotAPin(Exception):
     pass
 
 
@@ -123,6 +128,34 @@ def check_entry(line, last, expected):
     return f"entry {seq} records that the chain was damaged there" if damaged else None
 
 
+def read_pin(root):
+    """The root key, or the checkpoints of a file, as (text, signature, epoch)."""
+    if root is None or re.fullmatch("[0-9a-f]{64}", root):
+        return root
+    with open(root, encoding="utf-8") as file:
+        lines = [(number, line) for number, line in enumerate(file, 1) if line.strip()]
+    if not lines:
+        raise NotAPin(f"{root} holds no checkpoint; a file that `regent audit anchor` made holds at least one")
+    pinned = []
+    for number, line in lines:
+        try:
+            checkpoint = read(line)
+            if set(checkpoint) != LINES[0]:
+                raise ValueError
+            pinned.append((checkpoint["checkpoint"], checkpoint["signature"], read(checkpoint["checkpoint"])["epoch"]))
+        except (ValueError, KeyError, TypeError):
+            raise NotAPin(f"{root}: line {number} is no checkpoint") from None
+    return pinned
+
+
+def compare_pin(pin, root, checkpoints):
+    """What is wrong with the chain that was pinned. Only a pin that this finds nothing wrong with makes it intact."""
+    if isinstance(pin, str):
+        return [] if root == pin else ["the chain does not begin with the pinned root"]
+    here = {(line["checkpoint"], line["signature"]) for line in checkpoints}
+    return [f"checkpoint {epoch} was anchored, and is not here" for text, signature, epoch in pin if (text, signature) not in here]
+
+
 def verify(lines, pin):
     title = read(next(lines, "null"))
     if title != {"export": "regent-audit", "version": 1}:
@@ -134,6 +167,8 @@ def verify(lines, pin):
     entries = records[len(checkpoints):]
     if any("checkpoint" in record for record in entries):
         raise NotAnExport("checkpoints come before entries")
+    if not checkpoints:
+        raise NotAnExport("it holds no checkpoint, so nothing in it is signed; make it with `regent audit export`")
     promises, root, faults = check_checkpoints(checkpoints)
     tips, signed = {}, {}
     for line in entries:
@@ -150,12 +185,8 @@ def verify(lines, pin):
     for stream, (last, _) in tips.items():
         if last > signed.get(stream, 0):
             faults.append(f"nobody has signed the entries after {signed.get(stream, 0)}")
-    if isinstance(pin, str):
-        faults += [] if root == pin else ["the chain does not begin with the pinned root"]
-    elif pin is not None:
-        here = {(line["checkpoint"], line["signature"]) for line in checkpoints}
-        lost = [line for line in pin if (line["checkpoint"], line["signature"]) not in here]
-        faults += [f"checkpoint {read(line['checkpoint'])['epoch']} was anchored, and is not here" for line in lost]
+    if pin is not None:
+        faults += compare_pin(pin, root, checkpoints)
     return faults, len(entries), sum(signed.values()), len(checkpoints)
 
 
@@ -165,18 +196,18 @@ def main():
     arguments.add_argument("--root", help="the root key, or a file of checkpoints that you kept elsewhere")
     given = arguments.parse_args()
     try:
-        pin = given.root
-        if pin is not None and not (len(pin) == 64 and all(digit in "0123456789abcdef" for digit in pin)):
-            with open(pin, encoding="utf-8") as file:
-                pin = [read(line) for line in file if line.strip()]
+        pin = read_pin(given.root)
         with open(given.export, encoding="utf-8") as file:
             faults, entries, signed, checkpoints = verify(iter(file.read().removesuffix("\n").split("\n")), pin)
+    except NotAPin as error:
+        print(f"--root is neither a root key (64 hexadecimal digits) nor a file of checkpoints: {error}", file=sys.stderr)
+        return 2
     except (NotAnExport, OSError, ValueError, KeyError, TypeError) as error:
         print(f"this is no export of an audit, or no root: {error}", file=sys.stderr)
         return 2
     for fault in faults:
         print(fault)
-    word = "broken" if faults else "intact" if given.root else "consistent"
+    word = "broken" if faults else "consistent" if pin is None else "intact"
     print(f"{word}: {entries} entries, {signed} of them signed by {checkpoints} checkpoints")
     return 1 if faults else 0
 

@@ -106,6 +106,12 @@ impl Incoming {
         USUAL_TYPES.into_iter().find(|usual| usual.eq_ignore_ascii_case(essence)).unwrap_or(OTHER_TYPE)
     }
 
+    /// The name of the webhook that it came by, if it came by one.
+    #[must_use]
+    pub fn webhook(&self) -> Option<&str> {
+        self.account.as_deref().filter(|_| self.adapter == WEBHOOK)
+    }
+
     /// Whether an adapter outside the program may hand this over.
     ///
     /// # Errors
@@ -116,14 +122,19 @@ impl Incoming {
         if let Some(account) = &self.account {
             name("account", account)?;
         }
-        let reserved = RESERVED_ADAPTERS.iter().find(|&&own| own == self.adapter);
-        let reserved = reserved.or_else(|| RESERVED_PLATFORMS.iter().find(|&&own| own == self.platform()));
+        let own = RESERVED_ADAPTERS.into_iter().chain(RESERVED_PLATFORMS);
+        for name in [self.adapter.as_str(), self.platform()] {
+            if let Some(own) = own.clone().find(|own| looks_like(name, own)) {
+                return Err(NotAnEvent::Reserved(own.into()));
+            }
+        }
         let (by_hook, of_hooks) = (self.adapter == WEBHOOK, self.platform() == WEBHOOK);
-        if by_hook != of_hooks {
+        let is_like_one = |name: &str| name != WEBHOOK && looks_like(name, WEBHOOK);
+        if by_hook != of_hooks || is_like_one(&self.adapter) || is_like_one(self.platform()) {
             return Err(NotAnEvent::Reserved(WEBHOOK.into()));
         }
-        if let Some(own) = reserved {
-            return Err(NotAnEvent::Reserved((*own).into()));
+        if by_hook && self.account.is_none() {
+            return Err(NotAnEvent::Empty { field: "account" });
         }
         let ids = [("source_id", &self.source_id), ("sender", &self.sender)];
         let optional = [("container_id", &self.container_id), ("watermark", &self.watermark)];
@@ -190,6 +201,25 @@ fn name(field: &'static str, value: &str) -> Result<(), NotAnEvent> {
         return Ok(());
     }
     Err(NotAnEvent::NotAName { field, value: value.escape_debug().to_string() })
+}
+
+/// Whether a reader could take one name for the other: in other letters of either case, with digits for letters, or with marks
+/// between them. Anything but ASCII is no name at all.
+#[must_use]
+pub fn looks_like(name: &str, own: &str) -> bool {
+    let letters = |text: &str| -> String {
+        let text = text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase());
+        text.map(|c| match c {
+            '1' | 'i' => 'l',
+            '0' => 'o',
+            '3' => 'e',
+            '5' => 's',
+            '7' => 't',
+            c => c,
+        })
+        .collect()
+    };
+    letters(name) == letters(own)
 }
 
 /// Whether a text is a word like `my-server.example`: short, and of plain characters.
@@ -321,6 +351,35 @@ mod tests {
         assert_eq!(telegram().check(), Ok(()));
     }
 
+    #[test]
+    fn a_name_that_looks_like_a_reserved_one_is_refused() {
+        for (name, own) in [
+            ("CLI", "cli"),
+            ("Terminal", "terminal"),
+            ("terminaI", "terminal"),
+            ("t3rm1na1", "terminal"),
+            ("SYSTEM", "system"),
+            ("5ystem", "system"),
+            ("sys-tem", "system"),
+            ("Timer", "timer"),
+            ("WEBHOOK", "webhook"),
+            ("WebHook", "webhook"),
+            ("web_h00k", "webhook"),
+        ] {
+            let refused = Err(NotAnEvent::Reserved(own.into()));
+            let adapter = Incoming { adapter: name.into(), ..telegram() };
+            assert_eq!(adapter.check(), refused, "{name}");
+            assert_eq!(Incoming { platform: Some(name.into()), ..telegram() }.check(), refused, "{name}");
+        }
+        for name in ["ｃｌｉ", "сli", "terminаl", "webhооk", "cli\u{200b}", "ⅽli"] {
+            let adapter = Incoming { adapter: name.into(), ..telegram() };
+            assert!(matches!(adapter.check(), Err(NotAnEvent::NotAName { .. })), "{name}");
+        }
+        for name in ["click", "cli2", "terminals", "subsystem", "webhooks", "timers", "client", "mail"] {
+            assert_eq!(Incoming { adapter: name.into(), ..telegram() }.check(), Ok(()), "{name}");
+        }
+    }
+
     /// What is said of a webhook is said of its name, so nothing else may pass as one.
     #[test]
     fn what_comes_by_a_webhook_says_so_in_both_places() {
@@ -333,6 +392,8 @@ mod tests {
         assert_eq!(hook("webhook", "webhook").check(), Ok(()));
         assert_eq!(hook("webhook", "demo").check(), reserved);
         assert_eq!(hook("demo", "webhook").check(), reserved);
+        let unnamed = Incoming { account: None, ..hook("webhook", "webhook") };
+        assert_eq!(unnamed.check(), Err(NotAnEvent::Empty { field: "account" }));
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub mod event;
 pub mod glob;
 pub mod gradient;
 pub mod id;
+pub mod json;
 pub mod limits;
 pub mod megram;
 pub mod principal;

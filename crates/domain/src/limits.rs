@@ -76,6 +76,9 @@ pub const WAITING_BATCHES: usize = 256;
 pub const CHECKPOINT_ENTRIES: u64 = 10_000;
 /// How long a driver may be silent before another may take its task over.
 pub const LEASE: Duration = Duration::from_secs(30);
+/// How far two clocks may differ before one of them counts as wrong: that of another machine, or the same one after the
+/// network corrected it.
+pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(60);
 /// How long a question to a person stands, unless the settings say otherwise.
 pub const APPROVAL: Duration = Duration::from_secs(30 * 60);
 /// How many of the last questions a grant that is offered is measured by.

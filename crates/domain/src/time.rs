@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::limits::CLOCK_TOLERANCE;
+
 /// Given, never fetched: a test turns it by hand.
 pub trait Clock: Send + Sync {
     fn now(&self) -> Time;
@@ -40,6 +42,19 @@ impl Time {
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// Whether this moment, now, lies between the two. What begins in the future was dated by a wrong clock and counts as
+    /// over, so that no wrong clock prolongs anything: not the clock of then, and not the clock of now.
+    #[must_use]
+    pub fn is_within(self, since: Self, until: Self) -> bool {
+        self < until && !since.is_after(self)
+    }
+
+    /// Whether this is later than `now` by more than clocks may differ.
+    #[must_use]
+    pub fn is_after(self, now: Self) -> bool {
+        self > now.plus(CLOCK_TOLERANCE)
     }
 
     fn stamp(self) -> jiff::Timestamp {
@@ -137,6 +152,23 @@ mod tests {
         let (early, late) = (Time::from_micros(5), Time::from_micros(9));
         assert_eq!(late.since(early), Duration::from_micros(4));
         assert_eq!(early.since(late), Duration::ZERO);
+    }
+
+    #[test]
+    fn nothing_lasts_longer_than_its_own_length_whatever_the_clock_says() {
+        let at = |seconds: i64| Time::from_micros(seconds * 1_000_000);
+        let years = 10 * 365 * 24 * 3600;
+        for (now, expected, name) in [
+            (0, true, "at its beginning"),
+            (99, true, "before its end"),
+            (100, false, "at its end"),
+            (years, false, "long after it"),
+            (-60, true, "a clock that was corrected a little"),
+            (-61, false, "a clock that was corrected by more"),
+            (-years, false, "a clock that is years behind"),
+        ] {
+            assert_eq!(at(now).is_within(at(0), at(100)), expected, "{name}");
+        }
     }
 
     #[test]

@@ -80,6 +80,11 @@ pub(crate) fn select_as<'q>(columns: &str, query: &'q Query, dialect: Dialect) -
     (sql, parameters)
 }
 
+/// How many rows answer a question, whatever its order and its limit.
+pub(crate) fn count_of(query: &Query) -> Query {
+    Query { order: None, limit: None, ..query.clone() }
+}
+
 /// How many rows there are.
 pub(crate) fn count(table: &Table, dialect: Dialect) -> String {
     format!("SELECT count(*) FROM {}", dialect.table(table))

@@ -194,6 +194,15 @@ impl Store for SqliteStore {
         decode_all(query.table, &rows.map_err(|error| failure(&error))?)
     }
 
+    async fn count(&self, query: &Query) -> Result<u64, StoreError> {
+        let query = sql::count_of(query);
+        let (sql, parameters) = sql::select_as("count(*)", &query, DIALECT);
+        let row =
+            bind_all(&sql, parameters).fetch_one(&self.readers).await.map_err(|error| failure(&error))?;
+        let rows: i64 = row.try_get(0).map_err(|error| failure(&error))?;
+        Ok(u64::try_from(rows).unwrap_or(0))
+    }
+
     async fn describe(&self) -> Result<Described, StoreError> {
         let mut connection = self.readers.acquire().await.map_err(|error| failure(&error))?;
         let check: String = sqlx::query_scalar("PRAGMA quick_check(1)")

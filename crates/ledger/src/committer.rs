@@ -126,6 +126,14 @@ impl Ledger {
         Ok(self.select(select.limit(1)).await?.into_iter().next())
     }
 
+    /// How many records answer a question.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn count<T: Record>(&self, select: Select<T>) -> Result<u64, StoreError> {
+        self.store.count(&select.query).await
+    }
+
     /// # Errors
     /// If the database cannot be read.
     pub async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError> {

@@ -630,6 +630,13 @@ async fn questions_filter_order_and_limit(ledger: Ledger, _: Arc<dyn Store>) {
     assert_eq!(ask(Select::by("metadata", &Some(Digest::ZERO)).ascending("seq")).await, ["k2", "k4"]);
     assert_eq!(ask(Select::by("metadata", &None::<Digest>).ascending("seq")).await, ["k1", "k3", "k5"]);
     assert_eq!(ask(Select::by("key", &"k3' OR 1=1 --".to_owned())).await, [""; 0]);
+    let count = async |select: Select<Event>| ledger.count(select).await.expect("count");
+    assert_eq!(count(all().descending("seq").limit(2)).await, 5, "whatever the limit");
+    assert_eq!(count(all().filter("received_at", Op::Ge, &at(8))).await, 2);
+    assert_eq!(count(Select::by("metadata", &Some(Digest::ZERO))).await, 2);
+    assert_eq!(count(Select::by("metadata", &None::<Digest>)).await, 3);
+    assert_eq!(count(Select::any_of("key", &["k1".to_owned(), "k9".to_owned()])).await, 1);
+    assert_eq!(count(Select::any_of("key", &[] as &[String])).await, 0);
 }
 
 async fn ids_are_found_by_any_unique_prefix(ledger: Ledger, _: Arc<dyn Store>) {

@@ -113,6 +113,12 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError>;
 
+    /// How many rows answer a question, whatever its limit. A database counts them itself.
+    async fn count(&self, query: &Query) -> Result<u64, StoreError> {
+        let all = Query { limit: None, ..query.clone() };
+        Ok(self.select(&all).await?.len() as u64)
+    }
+
     /// The database as it is now, whatever others write from here on.
     async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError>;
 

@@ -45,7 +45,7 @@ impl DirectCalls {
     /// If a request is neither one call nor several.
     pub fn read(text: &str) -> Result<Self, String> {
         let wrong = |error: serde_json::Error| format!("this is no call: {error}");
-        let value: Value = serde_json::from_str(text).map_err(wrong)?;
+        let value: Value = domain::json::from_str(text).map_err(wrong)?;
         if value.get("calls").is_some() {
             return serde_json::from_value(value).map_err(wrong);
         }

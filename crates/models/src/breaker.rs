@@ -35,7 +35,7 @@ impl Breaker {
     pub fn ask(self, now: Time) -> (Self, bool) {
         match self {
             Self::Closed { .. } => (self, true),
-            Self::Open { since } | Self::Trial { since } if now.since(since) >= COOL_DOWN => {
+            Self::Open { since } | Self::Trial { since } if !now.is_within(since, since.plus(COOL_DOWN)) => {
                 (Self::Trial { since: now }, true)
             }
             Self::Open { .. } | Self::Trial { .. } => (self, false),
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn five_failures_in_a_row_open_it_and_one_trial_decides() {
         let five = [(0, Bad); 5];
-        let cases: [Case; 9] = [
+        let cases: [Case; 10] = [
             ("four do not", [&[(0, Bad); 4][..], &[(0, Ask)]].concat(), vec![true]),
             ("five do", [&five[..], &[(0, Ask), (29, Ask)]].concat(), vec![false, false]),
             (
@@ -120,6 +120,11 @@ mod tests {
                 "the trial never reports",
                 [&five[..], &[(30, Ask), (59, Ask), (60, Ask)]].concat(),
                 vec![true, false, true],
+            ),
+            (
+                "a clock that goes back does not keep it open",
+                [&[(9_999, Bad); 5][..], &[(9_999, Ask), (0, Ask)]].concat(),
+                vec![false, true],
             ),
             ("a late answer changes nothing", [&five[..], &[(1, Good), (1, Ask)]].concat(), vec![false]),
         ];

@@ -56,7 +56,7 @@ pub fn next(wanted: Wanted, last: Option<Last>, now: Time) -> Next {
     };
     let quiet = match (last.status, last.wanted, wanted) {
         (Status::Rejected, Wanted::Pairing, Wanted::Pairing) => true,
-        (Status::Rejected | Status::Expired, ..) => now.since(over) < QUIET_FOR,
+        (Status::Rejected | Status::Expired, ..) => now.is_within(over, over.plus(QUIET_FOR)),
         (Status::Pending | Status::Escalated | Status::Approved | Status::Modified, ..) => false,
     };
     if quiet { Next::Not(Asked::NotAgain) } else { Next::Ask }
@@ -95,6 +95,12 @@ mod tests {
             ),
             ("did not answer", pairing, over(pairing, Status::Expired, 10 * day), not_again),
             ("did not answer, long ago", pairing, over(pairing, Status::Expired, 8 * day), Next::Ask),
+            (
+                "did not answer, by a wrong clock",
+                pairing,
+                over(pairing, Status::Expired, 3650 * day),
+                Next::Ask,
+            ),
             ("said yes, and is asked each time", leave, over(leave, Status::Approved, 10 * day), Next::Ask),
         ];
         for (name, wanted, last, expected) in table {

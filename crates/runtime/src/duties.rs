@@ -80,12 +80,12 @@ impl Kind {
 
     /// Whether there is anything to do at all, and whether so much that it is due before its time.
     async fn wanted(self, desk: &Desk, row: Option<&Duty>, kept: &Kept) -> Result<Wanted, Problem> {
-        let is_asked = |row: &Duty| row.next_due <= desk.now() || row.outcome.as_deref() != Some(DONE);
         let some = |is_wanted| if is_wanted { Wanted::InTime } else { Wanted::No };
         Ok(match self {
             Self::Upkeep => Wanted::InTime,
             Self::Retention => some(!kept.is_empty()),
-            Self::Scrub => some(row.is_some_and(is_asked)),
+            Self::Scrub if row.is_some_and(is_demanded) => Wanted::Now,
+            Self::Scrub => Wanted::No,
             Self::Checkpoint => match unsigned(&desk.ledger).await? {
                 ..=OWN_ENTRIES => Wanted::No,
                 CHECKPOINT_ENTRIES.. => Wanted::Now,
@@ -103,6 +103,13 @@ impl Kind {
             Self::Scrub => Ok(desk.ledger.scrub().await?),
         }
     }
+}
+
+/// Whether scrubbing was asked for since it was last done. No clock has a say in this: only a run that was done puts the next
+/// one off for ever.
+fn is_demanded(row: &Duty) -> bool {
+    let is_put_off = row.last_run.is_some_and(|last| row.next_due.since(last) >= NEVER);
+    row.outcome.as_deref() != Some(DONE) || !is_put_off
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,14 +218,15 @@ async fn attend(desk: &Desk, host: &dyn Host, kind: Kind, kept: &Kept) -> Result
     let seen: Option<Lease> = desk.ledger.lease(&subject).await?;
     let row: Option<Duty> = desk.ledger.duty(kind.name()).await?;
     let now = desk.now();
-    let next_due = row.as_ref().map_or(now, |row| row.next_due);
-    match kind.wanted(desk, row.as_ref(), kept).await? {
-        Wanted::No => return Ok(DutyState::Idle),
-        Wanted::InTime if next_due > now => return Ok(DutyState::Waits { next_due }),
-        Wanted::InTime | Wanted::Now => {}
+    let early = row.as_ref().filter(|row| !row.is_due(now, kind.pause(desk.pace, true)));
+    match (kind.wanted(desk, row.as_ref(), kept).await?, early) {
+        (Wanted::No, _) => return Ok(DutyState::Idle),
+        (Wanted::InTime, Some(row)) => return Ok(DutyState::Waits { next_due: row.next_due }),
+        (Wanted::InTime | Wanted::Now, _) => {}
     }
     let attended = seen.as_ref().is_some_and(|lease| {
-        lease.until > now && lease.holder != host.holder() && host.is_alive(&lease.holder) != Some(false)
+        let is_other = lease.holder != host.holder() && host.is_alive(&lease.holder) != Some(false);
+        is_other && lease.is_running(now, desk.pace.lease)
     });
     if attended {
         return Ok(DutyState::Elsewhere);

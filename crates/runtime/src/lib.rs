@@ -10,6 +10,7 @@
 
 pub mod app;
 mod bus;
+mod clock;
 mod duties;
 mod host;
 mod house;

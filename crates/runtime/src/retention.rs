@@ -7,6 +7,7 @@ use std::time::Duration;
 use domain::change::{Changes, Standing};
 use domain::event::Direction;
 use domain::id::{EventId, TaskId};
+use domain::limits::CLOCK_TOLERANCE;
 use domain::{Digest, Time};
 use ledger::records::{Access, AgentTask, Blob, Event, Reason, TaskStep, ToolCall};
 use ledger::table::Record;
@@ -14,6 +15,7 @@ use ledger::value::Cell;
 use ledger::{CommitError, Entry, Ledger, Op, Refusal, Select};
 use serde_json::json;
 
+use crate::clock::{self, Jump};
 use crate::duties::{self, Kept};
 use crate::host::Host;
 use crate::pipeline::{Desk, task_of};
@@ -33,16 +35,20 @@ const TRIES: usize = 8;
 pub(crate) async fn keep(desk: &Desk, host: &dyn Host, kept: &Kept) -> Result<(), Problem> {
     let now = desk.now();
     let limits = kept.iter().map(|(adapter, days)| (adapter.clone(), now.minus(DAY * *days))).collect();
-    let past = Past { ledger: &desk.ledger, limits };
+    let past = Past { ledger: &desk.ledger, limits, now, jumps: clock::jumps(&desk.ledger).await? };
+    let future = now.plus(CLOCK_TOLERANCE);
     for (adapter, limit) in &past.limits {
-        let mut after = 0;
-        loop {
-            let some = Select::<Event>::by("adapter", adapter).filter("received_at", Op::Lt, limit);
-            let some = some.filter("seq", Op::Gt, &after).ascending("seq").limit(PAGE);
-            let page = desk.ledger.select(some).await?;
-            let Some(last) = page.last() else { break };
-            after = last.seq.0.unwrap_or(i64::MAX);
-            erase(desk, host, &past, adapter, &page).await?;
+        for (op, bound) in [(Op::Lt, *limit), (Op::Gt, future)] {
+            let mut after = 0;
+            loop {
+                let some = Select::<Event>::by("adapter", adapter).filter("received_at", op, &bound);
+                let some = some.filter("seq", Op::Gt, &after).ascending("seq").limit(PAGE);
+                let mut page = desk.ledger.select(some).await?;
+                let Some(last) = page.last() else { break };
+                after = last.seq.0.unwrap_or(i64::MAX);
+                page.retain(|event| past.is_past(event));
+                erase(desk, host, &past, adapter, &page).await?;
+            }
         }
     }
     Ok(())
@@ -88,11 +94,14 @@ async fn erase(
 struct Past<'a> {
     ledger: &'a Ledger,
     limits: BTreeMap<String, Time>,
+    now: Time,
+    jumps: Vec<Jump>,
 }
 
 impl Past<'_> {
     fn is_past(&self, event: &Event) -> bool {
-        self.limits.get(&event.adapter).is_some_and(|limit| event.received_at < *limit)
+        let received = clock::received(event.received_at, event.seq.0, self.now, &self.jumps);
+        self.limits.get(&event.adapter).is_some_and(|limit| received < *limit)
     }
 
     /// The personal bodies that hang on these events and on nothing else that stays, and how many events it concerns.

@@ -122,12 +122,8 @@ impl Episode {
     /// # Errors
     /// If the line is no JSON, or not an episode.
     pub fn read(line: &str) -> Result<Self, BadEpisode> {
-        serde_json::from_str(line).map_err(|error| match error.classify() {
-            serde_json::error::Category::Data => {
-                let text = error.to_string();
-                // The place is counted in lines, and this is one.
-                BadEpisode::Form(text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what).into())
-            }
+        domain::json::from_str(line).map_err(|error| match error.classify() {
+            serde_json::error::Category::Data => BadEpisode::Form(domain::json::reason(&error)),
             _ => BadEpisode::NotJson { column: error.column() },
         })
     }

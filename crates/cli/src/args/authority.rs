@@ -163,9 +163,18 @@ pub(crate) enum Tools {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Approvals {
-    /// What is open, next to expire first
-    #[command(after_help = "Example:\n  regent approvals list --json")]
-    List,
+    /// List what waits for you, next to expire first
+    #[command(
+        after_help = "Example:\n  regent approvals list --json\n  regent approvals list --senders --limit 20"
+    )]
+    List {
+        /// How many at most
+        #[arg(long, default_value_t = domain::limits::LIST_ENTRIES)]
+        limit: u32,
+        /// Show every sender that wants in, not only the first three
+        #[arg(long)]
+        senders: bool,
+    },
     /// Everything about one question
     #[command(after_help = "Example:\n  regent approvals show a-m3xd\n  regent approvals show a-m3xd -v")]
     Show {

@@ -45,7 +45,7 @@ pub(crate) async fn acl(app: &App, screen: &Screen, command: Acl) -> Done {
                 warn(app, screen).await;
             }
             let answer = async |line: String| {
-                let case = serde_json::from_str(&line).map_err(|error| error.to_string());
+                let case = domain::json::from_str(&line).map_err(|error| error.to_string());
                 Ok(case.and_then(|case| filter::answer(&set, &case).map_err(|bad| bad.to_string())))
             };
             lines::answer_each(screen, "all other lines were answered, and nothing was written", answer).await

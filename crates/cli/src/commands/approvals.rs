@@ -5,19 +5,21 @@ use std::time::Duration;
 use domain::approval::Status;
 use domain::event::TERMINAL;
 use domain::id::ApprovalId;
-use runtime::app::{Act, ApprovalView, CodeView, Introduction};
+use runtime::app::{Act, ApprovalView, CodeView, Introduction, PendingItem, PendingList};
 use runtime::{App, Code, Problem};
 use serde_json::Value;
 
 use super::tools::arguments;
 use super::{Done, Trouble, knocks};
 use crate::args::{Approvals, Lasting};
-use crate::show::approval::{Fold, Look, block, could_be_granted, outcome, title, title_says_all, values};
-use crate::show::{Screen, Tone, problem, span};
+use crate::show::approval::{
+    Fold, Look, block, could_be_granted, files, groups, outcome, title, title_says_all, values,
+};
+use crate::show::{Screen, Tone, brief, plural, problem, span};
 
 pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) -> Done {
     match command {
-        Approvals::List => list(app, screen).await,
+        Approvals::List { limit, senders } => list(app, screen, limit, senders).await,
         Approvals::Show { id, all } if is_knock(app, &id).await => knocks::show(app, screen, &id, all).await,
         Approvals::Show { id, all } => {
             let view = app.approval(&id).await.map_err(|problem| unknown(&id, problem))?;
@@ -201,48 +203,73 @@ fn wants_typing(view: &ApprovalView) -> bool {
     view.question.as_ref().is_some_and(|question| question.typed.is_some())
 }
 
-async fn list(app: &App, screen: &Screen) -> Done {
-    let open = app.approvals().await?;
+/// Senders that are shown of all that want in, unless all are asked for.
+const SENDERS: u32 = 3;
+
+async fn list(app: &App, screen: &Screen, limit: u32, all_senders: bool) -> Done {
+    let senders = if all_senders || screen.json { limit } else { SENDERS };
+    let PendingList { items, calls, senders } = app.pending(limit, senders).await?;
     if screen.json {
-        for view in &open {
-            screen.json_line(view)?;
+        for item in &items {
+            screen.json_line(item)?;
         }
-    }
-    let wanting_in = knocks::list(app, screen).await?;
-    if screen.json {
         return Ok(0);
     }
-    if open.is_empty() && wanting_in == 0 {
+    if items.is_empty() && calls + senders == 0 {
         screen.note("nothing waits for you");
     }
-    let mut seen = Vec::new();
-    for first in &open {
-        if seen.contains(&first.shape) {
-            continue;
-        }
-        seen.push(first.shape);
-        let alike: Vec<&ApprovalView> = open.iter().filter(|view| view.shape == first.shape).collect();
-        for view in &alike {
-            let (line, says_all) = row(app, screen, view);
-            screen.line(&line)?;
-            if !says_all {
-                for line in values(view, &look(app, screen, Fold::Whole)) {
-                    screen.line(&line)?;
+    let mut shown: Vec<&ApprovalView> = Vec::new();
+    for item in &items {
+        match item {
+            PendingItem::Sender(view) => screen.line(&knocks::row(app, screen, view))?,
+            PendingItem::Call(view) => {
+                shown.push(view);
+                let (line, says_all) = row(app, screen, view);
+                screen.line(&line)?;
+                if !says_all {
+                    for line in values(view, &look(app, screen, Fold::Whole)) {
+                        screen.line(&line)?;
+                    }
                 }
             }
         }
-        // Every one of them has been shown; where that cannot be, nobody says yes to all of them.
-        if alike.len() > 1 && alike.iter().all(|view| view.question.is_some() && !wants_typing(view)) {
-            let ids: Vec<&str> = alike.iter().map(|view| view.short.as_str()).collect();
-            let together = format!("regent approvals approve {}", ids.join(" "));
-            screen.note(&format!("  {} alike: {}", alike.len(), command(screen, &together)));
-        }
     }
-    if let Some(first) = open.first() {
-        screen.note(&command(screen, &format!("regent approvals show {}", first.short)));
-        answers(screen, first);
+    let (calls_shown, all_shown) = (shown.len() as u64, items.len() as u64);
+    let senders_left = senders.saturating_sub(all_shown - calls_shown);
+    left_out(screen, limit, calls.saturating_sub(calls_shown), senders_left);
+    // Every one of them has been shown; where that cannot be, a yes to all of them is not offered.
+    for group in groups(&shown).iter().filter(|group| group.len() > 1) {
+        let ids: Vec<&str> = group.iter().map(|view| view.short.as_str()).collect();
+        let files: Vec<String> =
+            group.iter().flat_map(|view| files(view)).map(|file| brief(&file, 60)).collect();
+        // The command has a line of its own: a file can be called like one.
+        screen.note(&format!("  {} alike: {}", group.len(), files.join(", ")));
+        screen.note(&command(screen, &format!("regent approvals approve {}", ids.join(" "))));
+    }
+    match items.first() {
+        Some(PendingItem::Sender(first)) => {
+            screen.note(&command(screen, &format!("regent approvals show {}", first.short)));
+        }
+        Some(PendingItem::Call(first)) => {
+            screen.note(&command(screen, &format!("regent approvals show {}", first.short)));
+            answers(screen, first);
+        }
+        None => {}
     }
     Ok(0)
+}
+
+/// What is not shown is counted, and how to see it is said.
+fn left_out(screen: &Screen, limit: u32, calls: u64, senders: u64) {
+    if calls > 0 {
+        let more = plural(calls, "more call waits", "more calls wait");
+        let all = format!("regent approvals list --limit {}", u64::from(limit).saturating_add(calls));
+        screen.note(&format!("  {more}   {}", command(screen, &all)));
+    }
+    if senders > 0 {
+        let more = plural(senders, "more sender wants in", "more senders want in");
+        screen.note(&format!("  {more}   {}", command(screen, "regent approvals list --senders")));
+    }
 }
 
 /// `?  3 min  a-p2ne  delete_file notes.txt     t-9dmv`, and whether it shows all that decides.

@@ -9,24 +9,12 @@ use runtime::{App, Code, Problem};
 use super::{Done, Trouble};
 use crate::show::{Screen, Tone, brief, inline, plural, span};
 
-/// A line for each, and what to do about the first.
-pub(super) async fn list(app: &App, screen: &Screen) -> Result<usize, Trouble> {
-    let open = app.knocks().await?;
-    for view in &open {
-        if screen.json {
-            screen.json_line(view)?;
-            continue;
-        }
-        let left = span(view.timeout_at.since(app.now()));
-        let (mark, count) = (screen.theme().question(), view.messages.len());
-        let short = screen.tinted(&view.short, Tone::Command);
-        let wants = format!("{} wants in   {}", who(view), plural(count, "message", "messages"));
-        screen.line(&format!("{mark} {left:>6}  {short}  {wants}"))?;
-    }
-    if let Some(first) = open.first().filter(|_| !screen.json) {
-        screen.note(&command(screen, &format!("regent approvals show {}", first.short)));
-    }
-    Ok(open.len())
+/// `? 6 days  k-7q2m  demo:lea wants in   2 messages`.
+pub(super) fn row(app: &App, screen: &Screen, view: &KnockView) -> String {
+    let left = span(view.timeout_at.since(app.now()));
+    let (mark, short) = (screen.theme().question(), screen.tinted(&view.short, Tone::Command));
+    let messages = plural(view.messages.len(), "message", "messages");
+    format!("{mark} {left:>6}  {short}  {} wants in   {messages}", who(view))
 }
 
 /// How much of a message is shown, unless all of it is wanted.

@@ -199,8 +199,11 @@ pub(super) async fn arguments(
             .remedy(format!("regent tools show {tool}"))
     };
     if let Some(text) = whole {
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| bad(format!("--args is no JSON: {error}")))?;
+        let unreadable = |error: serde_json::Error| match error.classify() {
+            serde_json::error::Category::Data => bad(format!("--args: {}", domain::json::reason(&error))),
+            _ => bad(format!("--args is no JSON: {error}")),
+        };
+        let value: Value = domain::json::from_str(text).map_err(unreadable)?;
         return if value.is_object() { Ok(value) } else { Err(bad("--args is no JSON object".into())) };
     }
     let schema = app.tool(tool).await?.spec.input_schema;
@@ -213,7 +216,7 @@ pub(super) async fn arguments(
             Some("array") if !value.starts_with('[') => listed(value),
             // Whatever is no text is written as JSON; what does not read as such is left to the schema to refuse.
             Some(kind) if kind != "string" && kind != "choice" => {
-                serde_json::from_str(value).unwrap_or_else(|_| Value::from(value))
+                domain::json::from_str(value).unwrap_or_else(|_| Value::from(value))
             }
             _ => Value::from(value),
         };

@@ -28,6 +28,7 @@ mod kill_forget;
 #[cfg(feature = "faults")]
 mod kill_loop;
 mod mount;
+mod pending;
 mod postgres;
 mod process;
 mod prompt;

@@ -362,7 +362,24 @@ fn a_list_shows_what_its_rows_have_no_room_for() {
     let rows: String = outcome.stdout.lines().filter_map(|line| line.strip_prefix("    | ")).collect();
     assert_eq!(rows, long, "{outcome}");
     assert!(outcome.stdout.contains("    path: b   c\n"), "{outcome}");
-    assert!(outcome.stderr.contains("3 alike: regent approvals approve a-"), "{outcome}");
+    assert!(outcome.stderr.contains("  2 alike: ") && !outcome.stderr.contains("notes.md"), "{outcome}");
+}
+
+/// A yes to several at once is offered for files of one folder and one kind only, and they are named.
+#[test]
+fn a_temporary_file_and_a_source_file_are_not_alike() {
+    let world = World::lived_in();
+    std::fs::create_dir_all(world.workspace().join("src")).expect("a folder");
+    for path in ["src/a.rs", "src/b.rs", "src/b.rs.tmp", "src/.b.rs", "c.rs"] {
+        std::fs::write(world.workspace().join(path), "a").expect("a file");
+        world.regent(&["tools", "call", "delete_file", &format!("path={path}")]).run();
+    }
+    let outcome = world.regent(&["approvals", "list"]).run().succeeds();
+    assert_eq!(outcome.stderr.matches("alike").count(), 1, "{outcome}");
+    let hint = outcome.stderr.lines().skip_while(|line| !line.contains("alike")).collect::<Vec<_>>();
+    assert_eq!(hint[0], "  2 alike: src/a.rs, src/b.rs", "{outcome}");
+    assert!(hint[1].starts_with("regent approvals approve a-"), "{outcome}");
+    assert_eq!(hint[1].matches("a-").count(), 2, "{outcome}");
 }
 
 #[test]

@@ -54,8 +54,13 @@ impl House {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// What both say about these lines: `intact`, `consistent`, or `no` for whatever they do not believe.
+    /// What both say about these lines: `intact`, `consistent`, or `no` for what they do not believe.
     fn verdicts(&self, lines: &[String], root: Option<&str>) -> (String, String) {
+        let (ours, theirs) = self.outputs(lines, root);
+        (word(&ours), word(&theirs))
+    }
+
+    fn outputs(&self, lines: &[String], root: Option<&str>) -> (Output, Output) {
         let file = self.at("record.jsonl");
         std::fs::write(&file, lines.join("\n") + "\n").expect("a file");
         let mut ours = vec!["audit", "verify", "--export", file.to_str().expect("text")];
@@ -65,7 +70,17 @@ impl House {
             ours.extend(["--root", root]);
             theirs.args(["--root", root]);
         }
-        (word(&self.try_regent(&ours)), word(&theirs.output().expect("python runs")))
+        (self.try_regent(&ours), theirs.output().expect("python runs"))
+    }
+
+    /// Both exit with 2 and say why on standard error.
+    fn refuse(&self, what: &str, lines: &[String], root: Option<&str>, why: &str) {
+        let (ours, theirs) = self.outputs(lines, root);
+        for (who, output) in [("regent", ours), ("verify.py", theirs)] {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.code() == Some(2) && said.contains(why), "{what}, {who}: {output:?}");
+            assert!(output.stdout.is_empty(), "{what}, {who}: {output:?}");
+        }
     }
 
     fn agree(&self, what: &str, lines: &[String], root: Option<&str>, expected: &str) {
@@ -172,6 +187,8 @@ fn the_verifier_of_a_stranger_agrees_on_what_is_intact_and_on_what_is_not() {
         ("all checkpoints of another house", [&others[..entries], &lines[entries..]].concat()),
         ("the entries of another house", [&lines[..entries], &others[entries..]].concat()),
         ("no title", without(0..1)),
+        ("no checkpoints", without(1..entries)),
+        ("no checkpoints and no entries", without(1..lines.len())),
         ("nothing", Vec::new()),
     ];
     for (what, lines) in &tampered {
@@ -200,6 +217,37 @@ fn the_verifier_of_a_stranger_agrees_on_what_is_intact_and_on_what_is_not() {
                 "no",
             );
         }
+    }
+}
+
+/// `intact` says that something pinned was compared: a file with nothing in it pins nothing, and a record that no key has
+/// signed can be made by anybody.
+#[test]
+fn without_a_pin_or_a_checkpoint_both_verifiers_refuse_and_say_why() {
+    let house = House::lived_in();
+    let lines = house.export(&[]);
+    let entries = lines.iter().position(|line| line.contains("\"entry\":")).expect("entries");
+    let anchor = std::fs::read_to_string(house.at("anchor-2")).expect("an anchor");
+    let first = anchor.lines().next().expect("a checkpoint");
+    let pins: [(&str, String, &str); 7] = [
+        ("empty", String::new(), "holds no checkpoint"),
+        ("blank lines", "\n \n\t\n".into(), "holds no checkpoint"),
+        ("no JSON", "a root\n".into(), "line 1 is no checkpoint"),
+        ("JSON that is no checkpoint", "{}\n".into(), "line 1 is no checkpoint"),
+        ("a list", "[]\n".into(), "line 1 is no checkpoint"),
+        ("an export", lines.join("\n"), "line 1 is no checkpoint"),
+        ("half a line", format!("{first}\n{}\n", first.replace('}', "")), "line 2 is no checkpoint"),
+    ];
+    for (what, pin, why) in pins {
+        let file = house.at("pin.jsonl");
+        std::fs::write(&file, pin).expect("a file");
+        house.refuse(what, &lines, Some(file.to_str().expect("text")), why);
+    }
+    let title = &lines[..1];
+    let unsigned = [title, &lines[entries..]].concat();
+    for root in [None, Some("ab".repeat(32))] {
+        house.refuse("only a title", title, root.as_deref(), "holds no checkpoint");
+        house.refuse("no checkpoints", &unsigned, root.as_deref(), "holds no checkpoint");
     }
 }
 

@@ -55,6 +55,7 @@ fn the_document_has_every_limit_with_its_value() {
         ("GROUP_BATCHES", number(l::GROUP_BATCHES)),
         ("WAITING_BATCHES", number(l::WAITING_BATCHES)),
         ("CHECKPOINT_ENTRIES", number(usize::try_from(l::CHECKPOINT_ENTRIES).expect("small"))),
+        ("CLOCK_TOLERANCE", seconds(l::CLOCK_TOLERANCE)),
         ("LEASE", seconds(l::LEASE)),
         ("APPROVAL", seconds(l::APPROVAL)),
         ("COVERAGE", number(l::COVERAGE as usize)),

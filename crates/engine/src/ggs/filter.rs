@@ -102,12 +102,8 @@ impl Filter {
 }
 
 fn read(line: &str) -> Result<Line, BadRound> {
-    let read = serde_json::from_str(line).map_err(|error| match error.classify() {
-        Category::Data => {
-            let text = error.to_string();
-            // The place is counted in lines, and this is one.
-            BadRound::Form(text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what).into())
-        }
+    let read = domain::json::from_str(line).map_err(|error| match error.classify() {
+        Category::Data => BadRound::Form(domain::json::reason(&error)),
         _ => BadRound::NotJson { column: error.column() },
     })?;
     // A list with the right things in it would be read as if they had names.

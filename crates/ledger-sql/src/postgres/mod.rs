@@ -29,7 +29,7 @@ use ledger::store::{
 use ledger::table::Table;
 use ledger::value::{Row, Value};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
-use sqlx::{AssertSqlSafe, Connection as _};
+use sqlx::{AssertSqlSafe, Connection as _, Row as _};
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
 
@@ -213,6 +213,20 @@ impl Store for PostgresStore {
         })
         .await?;
         cells::decode_all(query.table, &rows)
+    }
+
+    async fn count(&self, query: &Query) -> Result<u64, StoreError> {
+        let query = sql::count_of(query);
+        let (sql, parameters) = sql::select_as("count(*)", &query, DIALECT);
+        let row = retried(may_pass, || async {
+            let mut reader = self.readers.take().await?;
+            let statement = cells::bind_all(&sql, parameters.iter().copied());
+            let row = statement.fetch_one(&mut reader.connection).await;
+            reader.done(row.map_err(failure))
+        })
+        .await?;
+        let rows: i64 = row.try_get(0).map_err(failure)?;
+        Ok(u64::try_from(rows).unwrap_or(0))
     }
 
     async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError> {

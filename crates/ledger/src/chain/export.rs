@@ -13,6 +13,8 @@ use crate::records::Checkpoint;
 
 const FORMAT: &str = "regent-audit";
 const VERSION: u32 = 1;
+const UNSIGNED: &str =
+    "it holds no checkpoint, so nothing in it is signed; make it with `regent audit export`";
 
 /// One line.
 #[derive(Serialize, Deserialize)]
@@ -110,8 +112,8 @@ impl Exported {
             let line: Line<'_> = serde_json::from_str(&line).map_err(|error| wrong(error.to_string()))?;
             reading.take(at, line).map_err(wrong)?;
         }
-        if reading.checkpoints.is_empty() && reading.streams.is_empty() {
-            return Err(NotAnExport { line: 1, why: "there is nothing in it".into() });
+        if reading.checkpoints.is_empty() {
+            return Err(NotAnExport { line: 1, why: UNSIGNED.into() });
         }
         reading.end()
     }

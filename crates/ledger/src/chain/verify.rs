@@ -96,9 +96,11 @@ pub enum Pinned {
 pub struct Anchor(Vec<Checkpoint>);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} is no checkpoint")]
-pub struct NotAnAnchor {
-    line: usize,
+pub enum NotAnAnchor {
+    #[error("line {0} is no checkpoint")]
+    Line(usize),
+    #[error("it holds no checkpoint; a file that `regent audit anchor` made holds at least one")]
+    Empty,
 }
 
 impl Anchor {
@@ -106,9 +108,9 @@ impl Anchor {
     /// If a line is no checkpoint, or there is none.
     pub fn parse(text: &str) -> Result<Self, NotAnAnchor> {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        let read = |(at, line)| Checkpoint::from_line(line).map_err(|_other| NotAnAnchor { line: at + 1 });
+        let read = |(at, line)| Checkpoint::from_line(line).map_err(|_other| NotAnAnchor::Line(at + 1));
         let checkpoints: Vec<Checkpoint> = lines.map(read).collect::<Result<_, _>>()?;
-        if checkpoints.is_empty() { Err(NotAnAnchor { line: 1 }) } else { Ok(Self(checkpoints)) }
+        if checkpoints.is_empty() { Err(NotAnAnchor::Empty) } else { Ok(Self(checkpoints)) }
     }
 }
 

@@ -90,7 +90,7 @@ impl Approval {
     /// Whether somebody can still answer it.
     #[must_use]
     pub fn is_open(&self, now: Time) -> bool {
-        self.status.is_open() && now < self.timeout_at
+        self.status.is_open() && now.is_within(self.created_at, self.timeout_at)
     }
 
     /// It counts for nothing any more, for this reason.

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use domain::Time;
 
 use crate::table::record;
@@ -11,5 +13,15 @@ record! {
         /// `done`, or `failed`; the code of why it failed stands in the audit.
         outcome: Option<String>,
         runs: u64,
+    }
+}
+
+impl Duty {
+    /// Whether it is due, if it is to be done once in each interval. A run that lies in the future, or a next one that is
+    /// further away than the interval, was dated by a wrong clock.
+    #[must_use]
+    pub fn is_due(&self, now: Time, interval: Duration) -> bool {
+        let since = self.next_due.minus(interval);
+        !now.is_within(self.last_run.map_or(since, |last| last.max(since)), self.next_due)
     }
 }

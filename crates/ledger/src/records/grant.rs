@@ -26,6 +26,14 @@ record! {
     }
 }
 
+impl Grant {
+    /// Whether its time is over. One that lasts until it is revoked has none.
+    #[must_use]
+    pub fn is_expired(&self, now: Time) -> bool {
+        self.expires_at.is_some_and(|end| !now.is_within(self.created_at, end))
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantEvent {

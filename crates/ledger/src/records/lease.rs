@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use domain::Time;
 
 use crate::table::record;
@@ -12,5 +14,13 @@ record! {
         until: Time,
         /// How often the driver has said that it is still there.
         beats: u64,
+    }
+}
+
+impl Lease {
+    /// Whether it still runs, if it is renewed for this length each time.
+    #[must_use]
+    pub fn is_running(&self, now: Time, length: Duration) -> bool {
+        now.is_within(self.until.minus(length), self.until)
     }
 }

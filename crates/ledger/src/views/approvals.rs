@@ -1,3 +1,4 @@
+use domain::Time;
 use domain::approval::Status;
 use domain::call::ToolId;
 use domain::id::{ApprovalId, GrantId, TaskId};
@@ -6,6 +7,11 @@ use crate::committer::Ledger;
 use crate::query::{Op, Select};
 use crate::records::{Approval, ApprovalCode, Grant, GrantLog};
 use crate::store::StoreError;
+use crate::table::Record;
+
+fn unanswered() -> Select<Approval> {
+    Select::any_of("status", &[Status::Pending, Status::Escalated])
+}
 
 impl Ledger {
     /// # Errors
@@ -18,9 +24,35 @@ impl Ledger {
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub async fn open_approvals(&self) -> Result<Vec<Approval>, StoreError> {
-        let open = [Status::Pending, Status::Escalated];
-        self.select(Select::any_of("status", &open).ascending("timeout_at")).await
+    pub async fn open_approvals(&self, now: Time, limit: u32) -> Result<Vec<Approval>, StoreError> {
+        self.select(unanswered().lasting(now).ascending("timeout_at").limit(limit)).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn count_open_approvals(&self, now: Time) -> Result<u64, StoreError> {
+        self.count(unanswered().lasting(now)).await
+    }
+
+    /// What was not answered in time, and is not known to have expired yet.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn overdue_approvals(&self, now: Time, limit: u32) -> Result<Vec<Approval>, StoreError> {
+        self.overdue(unanswered().over(now), limit).await
+    }
+
+    pub(super) async fn overdue<T: Record>(
+        &self,
+        over: [Select<T>; 2],
+        limit: u32,
+    ) -> Result<Vec<T>, StoreError> {
+        let [ended, misdated] = over;
+        let mut found = self.select(ended.limit(limit)).await?;
+        if found.is_empty() {
+            found = self.select(misdated.limit(limit)).await?;
+        }
+        Ok(found)
     }
 
     /// Every yes that no call has used yet.

@@ -1,3 +1,4 @@
+use domain::Time;
 use domain::approval::Status;
 use domain::id::{EventId, IdentityId, KnockId};
 
@@ -29,6 +30,15 @@ impl Ledger {
     /// If the database cannot be read.
     pub async fn events(&self, limit: u32) -> Result<Vec<Event>, StoreError> {
         self.select(Select::all().ascending("seq").limit(limit)).await
+    }
+
+    /// The sequence number of the newest event; 0 if there is none.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn newest_event(&self) -> Result<i64, StoreError> {
+        let newest: Option<Event> = self.first(Select::all().descending("seq")).await?;
+        Ok(newest.and_then(|event| event.seq.0).unwrap_or(0))
     }
 
     /// The events after this sequence number, in the order they were committed.
@@ -81,8 +91,32 @@ impl Ledger {
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub async fn open_knocks(&self) -> Result<Vec<Knock>, StoreError> {
-        self.select(Select::by("status", &Status::Pending).ascending("timeout_at")).await
+    pub async fn open_knocks(&self, now: Time, limit: u32) -> Result<Vec<Knock>, StoreError> {
+        let open = Select::by("status", &Status::Pending).lasting(now);
+        self.select(open.ascending("timeout_at").limit(limit)).await
+    }
+
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn count_open_knocks(&self, now: Time) -> Result<u64, StoreError> {
+        self.count(Select::<Knock>::by("status", &Status::Pending).lasting(now)).await
+    }
+
+    /// What was not answered in time, and is not known to have expired yet.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn overdue_knocks(&self, now: Time, limit: u32) -> Result<Vec<Knock>, StoreError> {
+        self.overdue(Select::by("status", &Status::Pending).over(now), limit).await
+    }
+
+    /// The access requests of these senders that wait for an answer.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn open_knocks_of(&self, senders: &[IdentityId]) -> Result<Vec<Knock>, StoreError> {
+        let waiting: Vec<String> = senders.iter().map(ToString::to_string).collect();
+        self.select(Select::any_of("waiting", &waiting)).await
     }
 
     /// Every question that was ever asked about a sender, newest first.

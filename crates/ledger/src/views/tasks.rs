@@ -66,8 +66,15 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn newest_commit(&self) -> Result<i64, StoreError> {
-        let newest: Option<Commit> = self.first(Select::all().descending("seq")).await?;
-        Ok(newest.and_then(|commit| commit.seq.0).unwrap_or(0))
+        Ok(self.last_commit().await?.and_then(|commit| commit.seq.0).unwrap_or(0))
+    }
+
+    /// The batch that was committed last, whatever the clocks said.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn last_commit(&self) -> Result<Option<Commit>, StoreError> {
+        self.first(Select::all().descending("seq")).await
     }
 
     /// # Errors

@@ -99,7 +99,8 @@ impl Facts {
         match &self.entity {
             _ if self.lost => Principal::Unknown,
             Some(EntityFacts { kind: Kind::Webhook, .. }) => hook(),
-            _ if self.adapter == WEBHOOK => hook(),
+            // One that the owner has not registered is unknown, whatever it calls itself.
+            _ if self.adapter == WEBHOOK => Principal::Unknown,
             Some(EntityFacts { kind: Kind::System, .. }) => Principal::System,
             Some(EntityFacts { kind: Kind::Agent, id, .. }) => Principal::Agent { id: id.to_string() },
             Some(EntityFacts { id, is_owner: true, .. }) if self.verified => Principal::Owner { entity: *id },

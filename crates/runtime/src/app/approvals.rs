@@ -8,7 +8,7 @@ use broker::question::{Question, Typed};
 use broker::{Decided, MadeFrom};
 use domain::approval::{Lasting, Status};
 use domain::id::{ApprovalId, TaskId};
-use domain::limits::NESTED_LEVELS;
+use domain::limits::{LIST_ENTRIES, NESTED_LEVELS};
 use domain::{Digest, Time, canonical};
 use ledger::records::{Approval, ApprovalCode, Blob, Salt};
 use ledger::{Batch, CommitError, Found, Refusal};
@@ -56,18 +56,19 @@ pub struct CodeView {
 const OWNER: &str = "owner";
 
 impl App {
-    /// What waits for a person, next to expire first.
+    /// The calls that wait for a person, next to expire first, as many as one list has.
     ///
     /// # Errors
     /// If the ledger fails.
     pub async fn approvals(&self) -> Result<Vec<ApprovalView>, Problem> {
-        let desk = self.desk().await?;
+        self.open_approvals(&self.desk().await?, LIST_ENTRIES).await
+    }
+
+    pub(super) async fn open_approvals(&self, desk: &Desk, limit: u32) -> Result<Vec<ApprovalView>, Problem> {
+        approve::expire(desk, LIST_ENTRIES).await?;
         let mut views = Vec::new();
-        for asked in desk.ledger.open_approvals().await? {
-            let asked = approve::expired(&desk, asked).await?;
-            if asked.status.is_open() {
-                views.push(self.view(&desk, asked).await?);
-            }
+        for asked in desk.ledger.open_approvals(desk.now(), limit).await? {
+            views.push(self.view(desk, asked).await?);
         }
         Ok(views)
     }

@@ -4,7 +4,8 @@ use domain::Time;
 use domain::event::{Direction, Incoming};
 use domain::id::EventId;
 use domain::limits::EVENT_BODY_BYTES;
-use ledger::records::{Event, Watermark};
+use ledger::records::{Blob, Event, Watermark};
+use ledger::{Ledger, StoreError};
 use serde::Serialize;
 
 use super::App;
@@ -56,15 +57,35 @@ pub enum BadLine {
     Unusable(#[from] domain::event::NotAnEvent),
     #[error("the content is longer than {EVENT_BODY_BYTES} bytes")]
     TooLong,
+    #[error(
+        "`{key}` was taken in before, as {id}, with another content or from another sender; that one is kept, and this one is not: an event of its own needs a `source_id` of its own"
+    )]
+    KeyTaken { key: String, id: EventId },
+    #[error(
+        "no webhook is called `{name}`; register it with `regent people add NAME --kind webhook --link webhook:{name}`"
+    )]
+    UnknownWebhook { name: String },
 }
 
 fn parse(line: &str) -> Result<Incoming, BadLine> {
-    let not_json = |error: serde_json::Error| BadLine::NotJson { column: error.column() };
-    let value: serde_json::Value = serde_json::from_str(line).map_err(not_json)?;
+    let unreadable = |error: serde_json::Error| match error.classify() {
+        serde_json::error::Category::Data => BadLine::NotAnEvent(domain::json::reason(&error)),
+        _ => BadLine::NotJson { column: error.column() },
+    };
+    let value: serde_json::Value = domain::json::from_str(line).map_err(unreadable)?;
     if !value.is_object() {
         return Err(BadLine::NotAnEvent("an object is needed".into()));
     }
     serde_json::from_value(value).map_err(|error| BadLine::NotAnEvent(error.to_string()))
+}
+
+/// Whether the same event came again: from the same sender, with the content whose digest was kept. Where the sender was
+/// erased there is nothing left to compare with, and it counts as the same.
+async fn is_repeated(ledger: &Ledger, kept: &Event, incoming: &Incoming) -> Result<bool, StoreError> {
+    let Some(salt) = ledger.salt_of(&kept.sender.to_string()).await? else { return Ok(true) };
+    let sender = ledger.identity_of(incoming.platform(), &incoming.sender).await?;
+    let body = Blob::personal(incoming.content.clone().into_bytes(), &salt);
+    Ok(sender.is_some_and(|sender| sender.id == kept.sender) && body.hash == kept.body)
 }
 
 impl App {
@@ -84,12 +105,20 @@ impl App {
             return Ok(Err(BadLine::TooLong));
         }
         let desk = self.desk().await?;
+        if let Some(name) = incoming.webhook()
+            && pipeline::webhook(&desk.ledger, name).await?.is_none()
+        {
+            return Ok(Err(BadLine::UnknownWebhook { name: name.to_owned() }));
+        }
         let cast = async || {
             let sender = pipeline::sender(&desk, incoming.platform(), &incoming.sender).await?;
             Ok(Cast { sender, agent: None, driver: None })
         };
-        let ingested = pipeline::ingest(&desk, &incoming, cast).await?;
-        Ok(Ok(Receipt { key: ingested.event.key, id: ingested.event.id, new: ingested.new.is_some() }))
+        let pipeline::Ingested { event, new } = pipeline::ingest(&desk, &incoming, cast).await?;
+        if new.is_none() && !is_repeated(&desk.ledger, &event, &incoming).await? {
+            return Ok(Err(BadLine::KeyTaken { key: event.key, id: event.id }));
+        }
+        Ok(Ok(Receipt { key: event.key, id: event.id, new: new.is_some() }))
     }
 
     /// Oldest first.

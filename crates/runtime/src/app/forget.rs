@@ -17,6 +17,7 @@ use serde_json::json;
 use super::App;
 use crate::duties;
 use crate::keeping::KeptBackup;
+use crate::pipeline::knock::KNOCKS;
 use crate::pipeline::linking::Turn;
 use crate::pipeline::{self, Claim, Desk, Held};
 use crate::problem::{Code, Problem};
@@ -155,7 +156,9 @@ impl App {
             turn.take(&desk, &*self.parts.host, &mut batch);
             match desk.ledger.commit(batch).await {
                 // Another process was at the same thing at the same moment.
-                Err(CommitError::Refused(Refusal::Fenced { .. } | Refusal::Duplicate { .. })) => {}
+                Err(CommitError::Refused(
+                    Refusal::Fenced { .. } | Refusal::Duplicate { .. } | Refusal::Gone { table: KNOCKS, .. },
+                )) => {}
                 written => {
                     written?;
                     gone = gone.plus(found.counts);
@@ -235,6 +238,10 @@ impl App {
         batch.erase::<Watermark, _>("at", &found.watermarks);
         for task in &found.tasks {
             self.end(desk, task, &mut batch).await?;
+        }
+        let senders: Vec<IdentityId> = somebody.identities.iter().map(|identity| identity.id).collect();
+        for knock in desk.ledger.open_knocks_of(&senders).await? {
+            self.end_forgotten(desk, &knock, &mut batch).await?;
         }
         let counts: serde_json::Map<String, serde_json::Value> = found
             .counts

@@ -228,12 +228,12 @@ impl App {
         let terms = desk.ledger.body(&grant.terms).await?;
         let log = desk.ledger.grant_log(Some(grant.id)).await?;
         let used = log.iter().filter(|log| log.event == GrantEvent::Used).count();
-        let state = match (grant.revoked_at, grant.expires_at) {
-            (Some(_), _) => GrantState::Revoked,
-            (None, Some(end)) if now >= end => GrantState::Expired,
-            (None, _) => GrantState::Live,
+        let state = match grant.revoked_at {
+            Some(_) => GrantState::Revoked,
+            None if grant.is_expired(now) => GrantState::Expired,
+            None => GrantState::Live,
         };
-        let old = now.since(grant.created_at) >= LOOK_AGAIN;
+        let old = !now.is_within(grant.created_at, grant.created_at.plus(LOOK_AGAIN));
         Ok(GrantView {
             short: self.short(grant.id).await?,
             id: grant.id,

@@ -1,9 +1,14 @@
 //! The house itself: where it is, how it is set, whether it is well, what needs its owner.
 
+use std::time::Duration;
+
+use domain::Time;
 use domain::task::Status;
+use ledger::Ledger;
 use serde::Serialize;
 
 use super::{App, AuditReport, Check};
+use crate::clock;
 use crate::host::{Finding, Furnished, State};
 use crate::problem::{Code, Problem, page};
 use crate::settings::Settings;
@@ -19,12 +24,12 @@ pub struct Paths {
 #[derive(Clone, Debug, Serialize)]
 pub struct StatusReport {
     /// Since when everything stands still, if it does.
-    pub halted: Option<domain::Time>,
+    pub halted: Option<Time>,
     /// Questions that wait for a person, and when the first of them expires.
-    pub questions: usize,
+    pub questions: u64,
     /// Senders about whom the owner is asked.
-    pub wanting_in: usize,
-    pub first_expires: Option<domain::Time>,
+    pub wanting_in: u64,
+    pub first_expires: Option<Time>,
     /// What was asked for and is not over, begun or not.
     pub unfinished: Vec<super::TaskLine>,
     pub today: usize,
@@ -124,12 +129,10 @@ impl App {
         let warnings =
             findings.into_iter().filter(|finding| finding.state != State::Ok).map(|finding| finding.what);
         let now = self.parts.clock.now();
-        let open: Vec<_> =
-            ledger.open_approvals().await?.into_iter().filter(|asked| asked.is_open(now)).collect();
         Ok(StatusReport {
-            questions: open.len(),
-            wanting_in: ledger.open_knocks().await?.iter().filter(|knock| knock.is_open(now)).count(),
-            first_expires: open.first().map(|asked| asked.timeout_at),
+            questions: ledger.count_open_approvals(now).await?,
+            wanting_in: ledger.count_open_knocks(now).await?,
+            first_expires: ledger.open_approvals(now, 1).await?.first().map(|asked| asked.timeout_at),
             halted: ledger.halted().await?.map(|halt| halt.at),
             unfinished,
             today: today.len(),
@@ -140,13 +143,13 @@ impl App {
     }
 
     /// The beginning of today, where the owner lives.
-    fn midnight(&self) -> domain::Time {
+    fn midnight(&self) -> Time {
         let now = self.parts.clock.now();
         let day = jiff::Timestamp::from_microsecond(now.micros())
             .ok()
             .map(|stamp| stamp.to_zoned(self.parts.zone.clone()));
         let start = day.and_then(|day| day.start_of_day().ok());
-        start.map_or(now, |start| domain::Time::from_micros(start.timestamp().as_microsecond()))
+        start.map_or(now, |start| Time::from_micros(start.timestamp().as_microsecond()))
     }
 
     /// Looks at everything, and says what to do about what it finds. It changes nothing but opening the ledger
@@ -201,6 +204,7 @@ impl App {
             Err(problem) => bad("audit", problem),
         };
         findings.push(audit);
+        findings.extend(self.examine_clock(ledger).await);
         // Only where something is wrong.
         findings.extend(self.policy_warning().await.map(|what| Finding {
             name: "policies",
@@ -209,6 +213,29 @@ impl App {
             remedy: Some("regent acl validate".into()),
         }));
         findings
+    }
+
+    /// Only where the clock went back: what is dated by it is not to be relied on.
+    async fn examine_clock(&self, ledger: &Ledger) -> Option<Finding> {
+        const RECENT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+        let now = self.parts.clock.now();
+        let date = |at: Time| at.date_time(&self.parts.zone);
+        let warn = |what, remedy: &str| {
+            Some(Finding { name: "clock", state: State::Warn, what, remedy: Some(remedy.into()) })
+        };
+        let last = ledger.last_commit().await.ok().flatten();
+        if let Some(last) = last.filter(|last| last.at.is_after(now)) {
+            let what = format!(
+                "it says {}, and the newest record was written {}: one of the two is wrong",
+                date(now),
+                date(last.at)
+            );
+            return warn(what, "set the clock of this machine; docs/ledger.md, \"Clocks\"");
+        }
+        let jumps = clock::jumps(ledger).await.unwrap_or_default();
+        let jump = jumps.into_iter().rfind(|jump| now.is_within(jump.to, jump.to.plus(RECENT)))?;
+        let what = format!("it went back from {} to {}", date(jump.from), date(jump.to));
+        warn(what, "regent audit list; docs/ledger.md, \"Clocks\"")
     }
 
     /// # Errors

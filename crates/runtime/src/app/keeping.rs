@@ -77,7 +77,9 @@ impl App {
     pub(super) fn recent_upgrade(&self) -> Option<Finding> {
         let now = self.parts.clock.now();
         let kept = self.parts.host.backups().into_iter();
-        let upgrades = kept.filter(|kept| kept.occasion == Occasion::Upgrade && now.since(kept.at) < RECENT);
+        let upgrades = kept.filter(|kept| {
+            kept.occasion == Occasion::Upgrade && now.is_within(kept.at, kept.at.plus(RECENT))
+        });
         let newest = upgrades.max_by_key(|kept| kept.at)?;
         let (when, folder) = (newest.at.date_time(&self.parts.zone), newest.folder.display());
         let what =

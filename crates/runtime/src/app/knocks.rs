@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use domain::Time;
 use domain::event::{ContainerKind, Direction};
 use domain::id::KnockId;
+use domain::limits::LIST_ENTRIES;
 use ledger::records::{Access, Cursor, Entity, Event, Identity, Knock, KnockKind};
 use ledger::table::Record as _;
 use ledger::{CommitError, Found, Refusal};
@@ -102,7 +103,7 @@ impl App {
     /// If the ledger fails; what was decided until then is durable.
     pub async fn admit_waiting(&self) -> Result<Admitted, Problem> {
         let desk = self.desk().await?;
-        self.expire_knocks(&desk).await?;
+        self.expire_knocks(&desk, u32::MAX).await?;
         let mut counted = Admitted::default();
         loop {
             let cursor = desk.ledger.cursor(ADMISSION).await?;
@@ -188,16 +189,19 @@ impl App {
         Ok(Some(pipeline::sender(desk, &platform, &identifier).await?))
     }
 
-    /// Who waits for an answer, next to expire first.
+    /// The access requests that wait for an answer, next to expire first, as many as one list has.
     ///
     /// # Errors
     /// If the ledger fails.
     pub async fn knocks(&self) -> Result<Vec<KnockView>, Problem> {
-        let desk = self.desk().await?;
-        self.expire_knocks(&desk).await?;
+        self.open_knocks(&self.desk().await?, LIST_ENTRIES).await
+    }
+
+    pub(super) async fn open_knocks(&self, desk: &Desk, limit: u32) -> Result<Vec<KnockView>, Problem> {
+        self.expire_knocks(desk, LIST_ENTRIES).await?;
         let mut views = Vec::new();
-        for knock in desk.ledger.open_knocks().await? {
-            views.push(self.knock_view(&desk, knock).await?);
+        for knock in desk.ledger.open_knocks(desk.now(), limit).await? {
+            views.push(self.knock_view(desk, knock).await?);
         }
         Ok(views)
     }
@@ -206,8 +210,7 @@ impl App {
     /// If there is no such question, or the ledger fails.
     pub async fn knock(&self, id: &str) -> Result<KnockView, Problem> {
         let desk = self.desk().await?;
-        self.expire_knocks(&desk).await?;
-        let knock = self.knocked(id).await?;
+        let knock = self.knocked(&desk, id).await?;
         self.knock_view(&desk, knock).await
     }
 
@@ -231,10 +234,9 @@ impl App {
         via: &'static str,
     ) -> Result<KnockView, Problem> {
         let desk = self.desk().await?;
-        self.expire_knocks(&desk).await?;
         let (id, seen) = id.split_once('/').map_or((id, None), |(id, seen)| (id, Some(seen)));
         // What is answered is what was seen: a message that comes meanwhile is looked at first.
-        let knock = self.knocked(id).await?;
+        let knock = self.knocked(&desk, id).await?;
         if knock.status.is_open() && seen.is_some_and(|seen| seen.parse() != Ok(knock.events)) {
             return Err(self.look_again(&knock).await?);
         }
@@ -344,6 +346,21 @@ impl App {
         }
     }
 
+    /// Ends the access request of a sender that the same batch erases. There is no answer to wait for any more.
+    pub(super) async fn end_forgotten(
+        &self,
+        desk: &Desk,
+        knock: &Knock,
+        batch: &mut ledger::Batch,
+    ) -> Result<(), Problem> {
+        let ending = Ending { asked: Asked::NoAnswer, by: "owner", via: "forget", entity: None };
+        let ended = knock::end(knock, ending, desk.now(), batch);
+        let policies = self.in_force(desk).await?;
+        policies.enter(batch);
+        self.decide_again(desk, &policies, &ended, None, ending.asked, batch).await?;
+        Ok(())
+    }
+
     /// Everything that waits behind a question is decided about once more, with what came of it.
     async fn decide_again(
         &self,
@@ -377,18 +394,32 @@ impl App {
         Ok(admissions)
     }
 
-    /// What nobody has answered in time is over. Whoever looks first writes it down.
-    pub(super) async fn expire_knocks(&self, desk: &Desk) -> Result<(), Problem> {
-        let now = desk.now();
-        for knock in desk.ledger.open_knocks().await?.into_iter().filter(|knock| !knock.is_open(now)) {
-            // As long as others change people meanwhile; what is left then is for whoever looks next.
-            for _ in 0..TRIES {
-                if self.expire_knock(desk, &knock).await? {
-                    break;
+    /// Expires access requests that were not answered in time, so many at most. What is left is neither listed nor counted,
+    /// and the next process that looks goes on with it.
+    async fn expire_knocks(&self, desk: &Desk, most: u32) -> Result<(), Problem> {
+        let mut left = most;
+        loop {
+            let overdue = desk.ledger.overdue_knocks(desk.now(), left.min(LIST_ENTRIES)).await?;
+            if overdue.is_empty() || left == 0 {
+                return Ok(());
+            }
+            left -= u32::try_from(overdue.len()).unwrap_or(left).min(left);
+            for knock in overdue {
+                if !self.expire_knock_now(desk, &knock).await? {
+                    return Ok(());
                 }
             }
         }
-        Ok(())
+    }
+
+    /// Not if others changed people all the time meanwhile.
+    async fn expire_knock_now(&self, desk: &Desk, knock: &Knock) -> Result<bool, Problem> {
+        for _ in 0..TRIES {
+            if self.expire_knock(desk, knock).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Not if the batch was refused, and it is to be looked at again.
@@ -434,8 +465,13 @@ impl App {
         self.new_person(desk, &name, &relationship, batch).await
     }
 
-    async fn knocked(&self, id: &str) -> Result<Knock, Problem> {
+    /// An access request as it stands now: one whose time is over has expired.
+    async fn knocked(&self, desk: &Desk, id: &str) -> Result<Knock, Problem> {
         match self.find(id).await? {
+            Found::Knock(knock) if knock.status.is_open() && !knock.is_open(desk.now()) => {
+                self.expire_knock_now(desk, &knock).await?;
+                Ok(desk.ledger.knock(knock.id).await?.unwrap_or(*knock))
+            }
             Found::Knock(knock) => Ok(*knock),
             _ => Err(Problem::new(Code::NO_SUCH_ID, format!("`{id}` is nobody who wants in"))
                 .remedy("regent approvals list")),

@@ -17,6 +17,7 @@ mod ids;
 mod journal;
 mod keeping;
 mod knocks;
+mod pending;
 mod people;
 mod policies;
 mod recheck;
@@ -41,6 +42,7 @@ use llm::Provider;
 use tokio::sync::OnceCell;
 
 use crate::bus::Bus;
+use crate::clock;
 use crate::duties;
 use crate::duties::{DutyLine, Pace};
 use crate::host::Host;
@@ -64,6 +66,7 @@ pub use halt::{Halted, Lifted};
 pub use house::{Diagnosis, Explained, Paths, StatusReport};
 pub use journal::{Played, PlayedStep};
 pub use knocks::{Admitted, Introduction, KnockAnswer, KnockView, STRANGER_BECOMES, Waiting};
+pub use pending::{PendingItem, PendingList};
 pub use people::{AddressView, Because, Changes, NewPerson, PersonView};
 pub use policies::{AclChange, AclCheck, AclLine, AclReport, AclView, Apply};
 pub use replay::{Replay, Replayed};
@@ -100,6 +103,7 @@ pub struct App {
     bus: Bus,
     driven: Driven,
     stop: Stop,
+    latest: clock::Latest,
 }
 
 impl std::fmt::Debug for Parts {
@@ -126,6 +130,7 @@ impl App {
             bus: Bus::default(),
             driven: Driven::default(),
             stop: Stop::default(),
+            latest: clock::Latest::default(),
         }
     }
 
@@ -135,14 +140,16 @@ impl App {
     }
 
     async fn desk(&self) -> Result<Desk, Problem> {
-        Ok(Desk {
+        let desk = Desk {
             ledger: Arc::clone(self.ledger().await?),
             clock: Arc::clone(&self.parts.clock),
             ids: Arc::clone(&self.parts.ids),
             probe: Arc::clone(&self.parts.probe),
             pace: self.parts.pace,
             bus: self.bus.clone(),
-        })
+        };
+        clock::watch(&desk, &self.latest).await?;
+        Ok(desk)
     }
 
     /// Does the duties that are due.

@@ -86,7 +86,7 @@ impl App {
         if lease.holder == host.holder() {
             self.driven.holds(task)
         } else {
-            host.is_alive(&lease.holder) != Some(false) && desk.now() < lease.until
+            host.is_alive(&lease.holder) != Some(false) && lease.is_running(desk.now(), desk.pace.lease)
         }
     }
 

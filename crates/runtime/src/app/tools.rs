@@ -166,7 +166,7 @@ impl App {
     pub async fn register_tool(&self, registration: &str) -> Result<ToolLine, Problem> {
         let bad = |why: String| Problem::new(Code::BAD_TOOL, why).safe("nothing was registered");
         let registration: Registration =
-            serde_json::from_str(registration).map_err(|error| bad(error.to_string()))?;
+            domain::json::from_str(registration).map_err(|error| bad(error.to_string()))?;
         let toolbox = self.toolbox().await?;
         // Whatever was registered under this name is replaced, so it is tried without it.
         let rows = self.ledger().await?.tools().await?;

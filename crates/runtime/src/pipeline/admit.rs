@@ -4,8 +4,8 @@ use domain::Tags;
 use domain::canonical;
 use domain::event::{self, ContainerKind, WEBHOOK};
 use domain::id::{Id, KnockId, ReasonId, TaskId};
-use ledger::records::{Access, Blob, EntityKind, Event, Identity, Reason, Salt, Vpol};
-use ledger::{Batch, Entry, StoreError};
+use ledger::records::{Access, Blob, Entity, EntityKind, Event, Reason, Salt, Vpol};
+use ledger::{Batch, Entry, Ledger, StoreError};
 use policy::acl::{Moment, Scene};
 use policy::admit::{Admission, Admitted, EntityFacts, Facts, Kind, admit};
 use serde_json::{Value, json};
@@ -71,9 +71,12 @@ pub(crate) async fn facts(sitting: Sitting<'_>, event: &Event, person: &Person) 
         event_type: said("event_type"),
     };
     // What is said of a webhook is said of the one it came by, whatever it says of itself.
-    let Identity { platform, identifier, .. } = &person.identity;
-    let by_it = platform == WEBHOOK && Some(identifier) == scene.hook_id.as_ref();
-    let entity = match person.entity.as_ref().filter(|_| event.adapter != WEBHOOK || by_it) {
+    let hook = match &scene.hook_id {
+        Some(name) => webhook(ledger, name).await?,
+        None => None,
+    };
+    let entity = if event.adapter == WEBHOOK { hook.as_ref() } else { person.entity.as_ref() };
+    let entity = match entity {
         Some(entity) => Some(EntityFacts {
             id: entity.id,
             is_owner: entity.is_owner,
@@ -101,6 +104,18 @@ pub(crate) async fn facts(sitting: Sitting<'_>, event: &Event, person: &Person) 
         policies: Some(sitting.policies.acl.digest),
         vpols: Some(sitting.policies.vpol.digest),
     })
+}
+
+/// The webhook that the owner registered under this name.
+pub(crate) async fn webhook(ledger: &Ledger, name: &str) -> Result<Option<Entity>, StoreError> {
+    let Some(identity) = ledger.identity_of(WEBHOOK, name).await?.filter(|one| !one.is_erased()) else {
+        return Ok(None);
+    };
+    let entity = match identity.entity_id {
+        Some(id) => ledger.entity(id).await?,
+        None => None,
+    };
+    Ok(entity.filter(|entity| entity.kind == EntityKind::Webhook))
 }
 
 const fn kind(kind: EntityKind) -> Kind {

@@ -3,6 +3,7 @@
 
 use domain::approval::{Lasting, Status};
 use domain::id::{ApprovalId, GrantId};
+use domain::limits::LIST_ENTRIES;
 use domain::{Digest, Time};
 use ledger::records::{Approval, ApprovalCode, Blob, Grant, GrantEvent, GrantLog, Salt};
 use ledger::table::Record as _;
@@ -154,15 +155,27 @@ pub(crate) async fn expired(desk: &Desk, asked: Approval) -> Result<Approval, Pr
     }
 }
 
+/// Expires questions whose time has run out, so many at most.
+pub(crate) async fn expire(desk: &Desk, most: u32) -> Result<(), Problem> {
+    let mut left = most;
+    loop {
+        let overdue = desk.ledger.overdue_approvals(desk.now(), left.min(LIST_ENTRIES)).await?;
+        if overdue.is_empty() || left == 0 {
+            return Ok(());
+        }
+        left -= u32::try_from(overdue.len()).unwrap_or(left).min(left);
+        for asked in overdue {
+            expired(desk, asked).await?;
+        }
+    }
+}
+
 /// What has run out is said to have: questions that nobody answered, grants that do not hold any more. Whoever comes first
 /// writes it; in a house where nothing has, nothing is written.
 pub(crate) async fn sweep(desk: &Desk) -> Result<(), Problem> {
-    for asked in desk.ledger.open_approvals().await? {
-        expired(desk, asked).await?;
-    }
+    expire(desk, u32::MAX).await?;
     let now = desk.now();
-    let over = |grant: &Grant| grant.expires_at.is_some_and(|end| end <= now);
-    for grant in desk.ledger.live_grants().await?.into_iter().filter(over) {
+    for grant in desk.ledger.live_grants().await?.into_iter().filter(|grant| grant.is_expired(now)) {
         let mut batch = desk.batch();
         let live = grant.id.to_string();
         batch

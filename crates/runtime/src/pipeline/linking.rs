@@ -1,6 +1,6 @@
 //! Whose an address is: linking it to somebody and taking that back, one change of people at a time.
 
-use domain::event::RESERVED_PLATFORMS;
+use domain::event::{self, RESERVED_PLATFORMS};
 use domain::id::IdentityId;
 use ledger::records::{Entity, Identity, Lease, Salt};
 use ledger::{Batch, CommitError, Entry, Refusal, StoreError};
@@ -88,7 +88,7 @@ pub(crate) async fn link(
     batch: &mut Batch,
 ) -> Result<Identity, Problem> {
     let refused = |code, what: &str| Err(Problem::new(code, what).safe("nothing was linked"));
-    if RESERVED_PLATFORMS.contains(&identity.platform.as_str()) {
+    if RESERVED_PLATFORMS.iter().any(|own| event::looks_like(&identity.platform, own)) {
         return refused(Code::BAD_PERSON, "the terminal and the house's own agents are nobody's to link");
     }
     if identity.is_erased() || is_forgotten(entity) {

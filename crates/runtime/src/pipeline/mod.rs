@@ -25,13 +25,13 @@ pub(crate) use asking::{ASK_MODEL, AskModel};
 pub use deliver::Surface;
 pub use drive::Watch;
 
-pub(crate) use admit::{Sitting, Turn, admission, enter, facts, facts_of_nobody, task_of};
+pub(crate) use admit::{Sitting, Turn, admission, enter, facts, facts_of_nobody, task_of, webhook};
 pub(crate) use authority::{Authority, Rights};
 pub(crate) use deliver::Deliver;
 pub(crate) use drive::{Basis, Claim, Driver, Ended, FIRST_EPOCH, Ground, Held, Setting, question, ruling};
 pub use drive::{Foreseen, Planned, Rehearsal};
 pub(crate) use driving::{Driven, Driving};
-pub(crate) use ingest::{Cast, draft, ingest};
+pub(crate) use ingest::{Cast, Ingested, draft, ingest};
 pub(crate) use journal::{
     JournalStep, fold, load, load_each, load_readable, never_begun, projection, queued, step_of,
 };

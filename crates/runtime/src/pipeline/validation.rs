@@ -13,6 +13,7 @@ use policy::vpol::{Calls, Rate, Vpol};
 use serde::de::DeserializeOwned;
 
 use super::ASK_MODEL;
+use crate::clock;
 
 /// The policy of this id, as it was kept; nothing if nobody knows it, or what was kept of it cannot be read.
 pub(crate) async fn kept(ledger: &Ledger, id: VpolId) -> Result<Option<Vpol>, StoreError> {
@@ -49,6 +50,11 @@ pub(super) async fn started(ledger: &Ledger, vpol: &Vpol, counted: Counted<'_>) 
     let own = ledger.calls_of(counted.task).await?.into_iter().filter(|row| row.timestamp >= since);
     let pending = counted.pending.iter().map(|row| (*row).clone());
     rows.extend(under.into_iter().chain(own).chain(pending).map(|row| (row.id, row)));
+    if rows.values().any(|row| row.timestamp.is_after(counted.at)) {
+        // A call from the future was started before the clock was last found to have gone back.
+        let back = clock::jumps(ledger).await?.last().map_or(counted.at, |jump| jump.to);
+        rows.retain(|_, row| !row.timestamp.is_after(counted.at) || back >= since);
+    }
     let mut started = 0;
     for row in rows.values().filter(|row| row.id != counted.call && was_started(row)) {
         // More than there may be is not counted.

@@ -61,6 +61,21 @@ async fn a_rate_is_counted_over_chains_and_slides() {
     }
 }
 
+/// Calls from the future count from when the clock was found to have gone back.
+#[tokio::test]
+async fn a_rate_that_was_used_up_by_a_wrong_clock_is_free_after_its_window() {
+    let decade = Duration::from_secs(3_653 * 24 * 3_600);
+    let world = World::new(Kept::InMemory).await;
+    world.vpol(FILE, &policy("rate: 2/h"));
+    let ran = async |world: &World| by_hand(world).await.problem().is_none();
+    world.clock.turn(decade);
+    assert_eq!([ran(&world).await, ran(&world).await, ran(&world).await], [true, true, false]);
+    world.clock.turn_back(decade);
+    assert!(!ran(&world).await, "they may have been a moment ago");
+    world.clock.turn(Duration::from_secs(3_600));
+    assert!(ran(&world).await);
+}
+
 /// The world begins on a Sunday, at half past eight.
 #[tokio::test]
 async fn outside_its_hours_nothing_runs_and_the_answer_comes_all_the_same() {

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use domain::event::Direction;
 use domain::id::{EventId, NodeId, TaskId};
+use domain::limits::LEASE;
 use domain::probe::Silent;
 use domain::task::{FinalResult, Status};
 use domain::{Clock as _, Digest};
@@ -112,11 +113,11 @@ impl Observer {
         self.runtime.block_on(answer).map_err(|error| Broken::new("readable", error.to_string()))
     }
 
-    /// The clock was turned ahead.
+    /// The clock was turned.
     pub(super) fn turned(&mut self) {
         let now = self.clock.now();
         for seen in self.leases.values_mut() {
-            seen.ran_out |= now >= seen.lease.until;
+            seen.ran_out |= !seen.lease.is_running(now, LEASE);
         }
     }
 
@@ -233,14 +234,14 @@ impl Observer {
         Ok(())
     }
 
-    /// One decision per event.
+    /// One decision per event when it comes, and one more when the question about it has ended.
     fn admissions(&mut self) -> Checked {
-        let mut events = BTreeMap::<EventId, usize>::new();
+        let mut events = BTreeMap::<(EventId, u64), usize>::new();
         for access in self.all::<Access>()? {
-            *events.entry(access.event_id).or_default() += 1;
+            *events.entry((access.event_id, access.n)).or_default() += 1;
         }
         match events.iter().find(|(_, n)| **n > 1) {
-            Some((event, n)) => {
+            Some(((event, _), n)) => {
                 Err(Broken::new("one-admission", format!("{event} was decided about {n} times")))
             }
             None => Ok(()),
@@ -294,7 +295,7 @@ impl Observer {
     fn leases(&mut self) -> Checked {
         let now = self.clock.now();
         for lease in self.all::<Lease>()? {
-            let ran_out = now >= lease.until;
+            let ran_out = !lease.is_running(now, LEASE);
             let Some(seen) = self.leases.get(&lease.subject) else {
                 self.leases.insert(lease.subject.clone(), Seen { lease, ran_out });
                 continue;

@@ -156,8 +156,8 @@ impl Play<'_> {
         } else {
             self.ground.clock.turn(span);
             self.note(format!("the clock goes on by {span:?}"));
-            self.observer.turned();
         }
+        self.observer.turned();
     }
 
     /// A process is stopped for a while, longer than its leases last, and knows nothing of it.

@@ -58,8 +58,8 @@ fn a_store_that_says_written_and_does_not_write_is_caught() {
 }
 
 /// An event's id follows from its key, so that the store itself keeps it from being there twice; a decision about one
-/// has only the expectation.
+/// has only the expectation. Where a second decision opens the task again, its journal is found not to fit (`problem`).
 #[test]
 fn a_store_that_writes_the_same_twice_is_caught() {
-    is_caught_by(Guard::Idempotence, 35, &["keys-unique", "one-admission"]);
+    is_caught_by(Guard::Idempotence, 41, &["keys-unique", "one-admission", "problem"]);
 }

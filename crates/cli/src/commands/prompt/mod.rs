@@ -22,7 +22,7 @@ use serde_json::Value;
 use self::answer::{Asked, Said};
 use crate::edge::Seat;
 use crate::edge::tty::Heard;
-use crate::show::approval::{Fold, Look, block, instead, offered, outcome, to_type};
+use crate::show::approval::{Fold, Look, block, groups, instead, offered, outcome, to_type};
 use crate::show::{Theme, Tone, columns, inline};
 
 /// Where questions lie, and where answers go.
@@ -424,13 +424,8 @@ fn shared_offer(group: &[ApprovalView]) -> Option<&broker::grant::Terms> {
     first.question.as_ref().and_then(|question| question.offer.as_ref()).filter(|_| same)
 }
 
-/// The oldest question with those that are alike. One that wants something typed stands alone, so that it is read.
+/// The oldest question with those that are alike.
 fn alike(fresh: &[&ApprovalView]) -> Option<Vec<ApprovalView>> {
-    let first = *fresh.first()?;
-    let alone = |view: &ApprovalView| view.question.as_ref().is_none_or(|question| question.typed.is_some());
-    if alone(first) {
-        return Some(vec![first.clone()]);
-    }
-    let group = fresh.iter().filter(|view| view.shape == first.shape && !alone(view));
-    Some(group.map(|view| (*view).clone()).collect())
+    let first = groups(fresh).into_iter().next()?;
+    Some(first.into_iter().cloned().collect())
 }

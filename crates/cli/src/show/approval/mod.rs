@@ -3,6 +3,7 @@
 //! INVARIANT (one-line): every line begins with words or a mark of ours. Whatever is longer than a row is broken by us,
 //! never by the terminal, and each row of it that could be taken for a line of ours has a mark where none of ours has one.
 
+mod alike;
 mod body;
 mod facts;
 mod listed;
@@ -26,6 +27,7 @@ use super::odd::{odd, odd_text};
 use super::rows::{columns, pieces, rows, with_end};
 use super::{Theme, Tone, inline};
 
+pub(crate) use alike::{files, groups};
 pub(crate) use facts::{leave, open_until, outcome, to_type};
 
 /// How it is looked at.

@@ -118,7 +118,7 @@ fn the_last_line_needs_no_end() {
 #[test]
 fn the_same_key_twice_is_the_same_event() {
     let world = World::new();
-    let lines = format!("{}{}", event("1", "hello"), event("1", "hello, again"));
+    let lines = event("1", "hello").repeat(2);
     let answers = ingest(&world, lines).succeeds().json();
     assert_eq!((&answers[0]["new"], &answers[1]["new"]), (&json!(true), &json!(false)));
     assert_eq!(answers[0]["id"], answers[1]["id"]);
@@ -129,6 +129,10 @@ fn the_same_key_twice_is_the_same_event() {
         "in another process too"
     );
     assert_eq!(contents(&world), ["hello"]);
+    let other = ingest(&world, event("1", "hello, again")).fails(1, "R1003").json();
+    let why = other[0]["error"].as_str().expect("why");
+    assert!(why.contains("was taken in before, as e-") && why.contains("`source_id` of its own"), "{why}");
+    assert_eq!(contents(&world), ["hello"], "the first is kept");
 }
 
 /// `{adapter}:{account}:{source_id}`, without the account where there is none: a colon in the source's own id must

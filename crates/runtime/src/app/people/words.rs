@@ -1,6 +1,6 @@
 //! What may be said of somebody: names, words and addresses as the owner types them.
 
-use domain::event::{ContainerKind, Incoming};
+use domain::event::{ContainerKind, Incoming, WEBHOOK};
 use domain::id::Prefix;
 use domain::unseen::is_unseen;
 
@@ -80,11 +80,13 @@ pub(super) fn address(text: &str) -> Result<(&str, &str), Problem> {
     let Some((platform, identifier)) = parts else {
         return Err(bad(format!("`{shown}` is no address: platform:identifier, like `demo:lea`")));
     };
+    // The address of a webhook is its name.
+    let is_hook = platform == WEBHOOK;
     let sent = Incoming {
-        adapter: "people".into(),
+        adapter: if is_hook { WEBHOOK } else { "people" }.into(),
         source_id: "1".into(),
         platform: Some(platform.into()),
-        account: None,
+        account: is_hook.then(|| identifier.into()),
         container_kind: ContainerKind::Dm,
         container_id: None,
         sender: identifier.into(),

@@ -138,7 +138,7 @@ async fn answer(ledger: &Ledger, asked: &Approval) -> Result<Option<Answer>, Pro
 
 /// The grants for a tool that hold at this moment.
 pub(super) async fn granted(desk: &Desk, tool: &ToolId, now: Time) -> Result<Vec<Granted>, Problem> {
-    let holds = |grant: &Grant| grant.revoked_at.is_none() && grant.expires_at.is_none_or(|end| now < end);
+    let holds = |grant: &Grant| grant.revoked_at.is_none() && !grant.is_expired(now);
     let mut granted = Vec::new();
     for grant in desk.ledger.grants_for(tool).await?.into_iter().filter(holds) {
         // What cannot be read grants nothing.
