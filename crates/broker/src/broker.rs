@@ -128,7 +128,8 @@ impl Broker {
         Ok(Some(looked.without(|text| self.secrets.found_in_text(text).is_some())))
     }
 
-    /// Asks every layer about a call, with the facts that the registry and the moment add.
+    /// Asks every layer about a call, with the facts that the registry and the moment add. INVARIANT (kept): arguments and
+    /// tool, the only facts without a type of their own, are in the form in which they are kept.
     ///
     /// # Errors
     /// If the arguments have no canonical form, so that nothing could be recorded of them.
@@ -145,7 +146,15 @@ impl Broker {
         let validation = moment.validation.of_chain(call.tags.vpol);
         let policies = validation.policies;
         let request = Blob::personal(asker.request.text.clone().into_bytes(), asker.salt);
-        let args_bytes = canonical::bytes(&call.args)?.len() as u64;
+        let leaks = self.secrets.found_in(&call.args).map(str::to_owned);
+        if leaks.is_some() {
+            // It will be denied, and all that is kept of it must not hold the value either.
+            self.secrets.hide(&mut call.args);
+        }
+        // Decided on as they are kept, so that the same follows from the record: names in order, 2.0 as 2.
+        let kept_args = canonical::bytes(&call.args)?;
+        let args_bytes = kept_args.len() as u64;
+        call.args = canonical::read(&kept_args)?;
         let share = entry.map(|entry| {
             let (spec, cost) = (&entry.spec, entry.cost(&call.args));
             let limits = policies.limits(moment.limits, spec, tier);
@@ -155,15 +164,10 @@ impl Broker {
             Ok(share) => (share.unwrap_or_default(), None),
             Err(exhausted) => ((Reservation::default(), None), Some(exhausted)),
         };
-        let leaks = self.secrets.found_in(&call.args).map(str::to_owned);
-        if leaks.is_some() {
-            // It will be denied, and all that is kept of it must not hold the value either.
-            self.secrets.hide(&mut call.args);
-        }
         let form = entry.map_or(Ok(()), |entry| entry.accepts(&call.args));
         let leave = moment.leave.and_then(|asked| asked.unspent().map(|to| Leave { approval: asked.id, to }));
         let of_now = validation.of_now();
-        let made_from = MadeFrom {
+        let mut made_from = MadeFrom {
             tool: tool.map(|tool| tool.hash),
             switch: moment.switches.of_both(&call.tool, entry.and_then(|entry| entry.behind.as_ref())),
             form,
@@ -191,8 +195,6 @@ impl Broker {
             must_not: moment.must_not.cloned().unwrap_or_default(),
             call,
         };
-        // Decided from what is kept, so that the same follows from it later.
-        let mut made_from = canonical::as_kept(&made_from)?;
         if leave.is_some() {
             let compared = made_from.fingerprint(asker.salt)?;
             #[cfg(feature = "mutants")]

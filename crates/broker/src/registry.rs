@@ -43,7 +43,8 @@ impl Entry {
         if let Some(kept) = self.kept.get() {
             return Ok(kept);
         }
-        let kept = (canonical::as_kept(&self.spec)?, Blob::public(canonical::bytes(&self.spec)?));
+        let bytes = canonical::bytes(&self.spec)?;
+        let kept = (canonical::read(&bytes)?, Blob::public(bytes));
         Ok(self.kept.get_or_init(|| kept))
     }
 

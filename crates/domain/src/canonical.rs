@@ -42,12 +42,12 @@ pub fn bytes_within<T: Serialize + ?Sized>(value: &T, levels: usize) -> Result<V
     sorted::bytes(value, levels).map_err(|error| NotCanonical(error.to_string()))
 }
 
-/// The value as it will be read from its canonical bytes: names in order, 2.0 as 2.
+/// What [`bytes`] has written, as it is read again.
 ///
 /// # Errors
-/// If it has no canonical form, or cannot be read from it.
-pub fn as_kept<T: Serialize + DeserializeOwned>(value: &T) -> Result<T, NotCanonical> {
-    serde_json::from_slice(&bytes(value)?).map_err(|error| NotCanonical(error.to_string()))
+/// If it is no value of this kind.
+pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, NotCanonical> {
+    serde_json::from_slice(bytes).map_err(|error| NotCanonical(error.to_string()))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use broker::{Context, Decided, Policies, Prepared, Registry, ToolSpec};
+use broker::{Context, Decided, Level, Policies, Prepared, Registry, ToolSpec};
 use domain::call::Chooser;
 use domain::id::CallId;
 use domain::{Digest, Tier, Time, Trust};
@@ -12,7 +12,7 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptes
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::door::world::{Tool, World, batch, call, salt, spec};
+use crate::door::world::{HIDDEN, Tool, World, batch, call, salt, spec};
 
 /// A tool whose schema, and arguments whose names, are in the order that these numbers give.
 fn tool(order: &[usize]) -> ToolSpec {
@@ -21,7 +21,8 @@ fn tool(order: &[usize]) -> ToolSpec {
     let input_schema = json!({
         "type": "object", "properties": properties, "required": ["n1"], "additionalProperties": false,
     });
-    ToolSpec { input_schema, sinks: vec!["n2".into(), "n0".into()], ..spec("works", Tier::WriteSafe) }
+    let sinks = vec!["n2".into(), "n0".into()];
+    ToolSpec { input_schema, sinks, level: Level::ReviewAll, ..spec("works", Tier::WriteSafe) }
 }
 
 fn value() -> impl Strategy<Value = Value> {
@@ -69,7 +70,9 @@ proptest! {
         names in Just(vec![0_usize, 1, 2, 3, 4]).prop_shuffle(),
         values in vec(value(), 0..5),
     ) {
-        let args = names.iter().zip(values).map(|(name, value)| (format!("n{name}"), value));
+        // Where a secret is in a name, it is hidden before anything is decided.
+        let named = |name: &usize| if *name == 4 { format!("z{HIDDEN}") } else { format!("n{name}") };
+        let args = names.iter().zip(values).map(|(name, value)| (named(name), value));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(check(tool(&order), Value::Object(args.collect())));
     }
