@@ -98,10 +98,22 @@ impl Check {
             Self::AllOf(parts) | Self::AnyOf(parts) => {
                 !parts.is_empty() && parts.iter().all(|part| part.wants(to_hold))
             }
-            // That a file is not there is what `file_absent` says.
-            Self::FileExists { .. } | Self::FileAbsent { .. } | Self::Regex { pointer: None, .. } => true,
-            _ => to_hold,
+            Self::Regex { pointer: None, .. } => true,
+            single => to_hold || single.needs_a_record(),
         }
+    }
+
+    /// Whether neither it nor its opposite holds unless a record says so: what is in a file, how many were found.
+    #[must_use]
+    pub const fn needs_a_record(&self) -> bool {
+        matches!(
+            self,
+            Self::FileExists { .. }
+                | Self::FileAbsent { .. }
+                | Self::FileContains { .. }
+                | Self::FileCount { .. }
+                | Self::ExitCode { .. }
+        )
     }
 }
 

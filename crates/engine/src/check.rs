@@ -47,9 +47,10 @@ pub fn judge(criterion: &Criterion, found: Found<'_>) -> Verdict {
 
 /// A search that ran and found nothing has answered: that nothing is there is no failure of whoever looked.
 fn absence_is_an_answer(check: &Check, found: Found<'_>) -> Option<Held> {
-    let wants_something = matches!(check, Check::NotEmpty { .. });
-    let (number, last) = found.newest_first().next().filter(|_| wants_something)?;
-    let nothing = last.outcome.as_ref().is_ok_and(files::found_nothing);
+    let Check::NotEmpty { pointer } = check else { return None };
+    let (number, last) = found.newest_first().next()?;
+    let (record, list) = (last.outcome.as_ref().ok()?, pointer.split('/').nth(1)?);
+    let nothing = record.get(list).is_some() && files::found_nothing(record);
     let text = format!("{} ran and found nothing", last.tool);
     nothing.then_some(Held { text, basis: Some(Basis::Call(number)) })
 }
@@ -83,8 +84,8 @@ fn holds(check: &Check, found: Found<'_>, to_hold: bool) -> Result<Held, String>
         Check::FileAbsent { path } => fate(found, path, if to_hold { Fate::Gone } else { Fate::There }),
         single => {
             let Seen { met, text, basis } = look(single, found)?;
-            // That something is not so proves nothing by itself.
-            let basis = if to_hold || basis == Some(Basis::Claim) { basis } else { None };
+            // That something is not so proves nothing by itself, unless a record has to say so.
+            let basis = basis.filter(|_| to_hold || single.needs_a_record());
             if met == to_hold { Ok(Held { text, basis }) } else { Err(text) }
         }
     }
@@ -92,7 +93,8 @@ fn holds(check: &Check, found: Found<'_>, to_hold: bool) -> Result<Held, String>
 
 fn all(parts: Vec<Result<Held, String>>) -> Result<Held, String> {
     let parts: Vec<Held> = parts.into_iter().collect::<Result<_, _>>()?;
-    let basis = parts.iter().filter_map(|part| part.basis).max();
+    // A part that is only claimed makes the whole a claim.
+    let basis = parts.iter().filter_map(|part| part.basis).min();
     Ok(Held { text: parts.into_iter().map(|part| part.text).collect::<Vec<_>>().join("; "), basis })
 }
 
@@ -161,9 +163,8 @@ fn look(check: &Check, found: Found<'_>) -> Result<Seen, String> {
             by(call, ended == *code, format!("the exit code is {ended}"))
         }
         Check::FileContains { path, text } => {
-            let content = files::content(found, path);
-            let (content, call) = content.ok_or_else(|| format!("no call shows what is in `{path}`"))?;
-            let met = content.contains(text.as_str());
+            let held = files::holds(found, path, text);
+            let (met, call) = held.ok_or_else(|| format!("no call shows whether `{path}` holds it"))?;
             by(call, met, format!("`{path}` {}", if met { "holds it" } else { "does not hold it" }))
         }
         Check::FileCount { min, max } => {
@@ -312,7 +313,10 @@ mod tests {
             (Check::Not(Box::new(Check::FileAbsent { path: "a.rs".into() })), true),
             (Check::Not(Box::new(Check::Not(Box::new(called("find_files"))))), true),
             (Check::AllOf(Vec::new()), false),
-            (Check::AllOf(vec![called("find_files"), regex(None, r"\d+ files")]), true),
+            (Check::AllOf(vec![called("find_files"), regex(None, r"\d+ files")]), false), // a part is claimed
+            (Check::Not(Box::new(Check::FileContains { path: path(), text: "three".into() })), true),
+            (Check::Not(Box::new(Check::FileContains { path: path(), text: "two".into() })), false),
+            (Check::Not(Box::new(Check::ExitCode { code: 0 })), true),
             (Check::AllOf(vec![called("find_files"), regex(None, r"\d+ folders")]), false),
             (Check::Not(Box::new(called("find_files"))), false),
         ];
@@ -342,7 +346,7 @@ mod tests {
     fn an_empty_search_is_an_answer_and_an_empty_record_is_none() {
         let table = [
             (Ok(json!({ "count": 0, "files": [], "complete": true })), true),
-            (Ok(json!({ "matching_lines": 0, "matches": [], "truncated": false })), true),
+            (Ok(json!({ "matching_lines": 0, "matches": [], "truncated": false })), false), // it has no list of files
             (Ok(json!({ "count": 0, "files": [], "complete": false })), false), // it did not see everything
             (Ok(json!({ "files": [] })), false), // nothing says that it searched
             (Err(Failure::environmental("no such folder")), false),
@@ -429,9 +433,11 @@ mod tests {
             prop_assert!(wants_something || verdict.basis.is_none_or(|basis| basis == Basis::Claim));
         }
 
-        /// What only looks at the claim, or at what was not done, is proved by no call.
+        /// What only looks at the claim, or at what was not done, is proved by no call; nor is it as a part of more.
         #[test]
-        fn a_claim_is_never_proved(check in grown(claims()), made in calls(true)) {
+        fn a_claim_is_never_proved(check in grown(claims()), other in checks(), made in calls(true)) {
+            let claimed = Check::Regex { pointer: None, pattern: "deleted".into() };
+            prop_assert!(!verdict(Check::AllOf(vec![claimed, other]), &made).passed);
             prop_assert!(!verdict(check, &made).passed);
         }
 

@@ -63,9 +63,20 @@ fn told(call: &Evidence, path: &str) -> Option<Fate> {
     if let Some((.., fate)) = CHANGED.iter().find(|(list, name, _)| lists(record, list, name, path)) {
         return Some(*fate);
     }
-    let asked = ["name", "pattern", "path"].iter().filter_map(|name| call.args.get(name)?.as_str());
-    let looked_for_it = asked.into_iter().any(|asked| same(asked, path));
-    (looked_for_it && found_nothing(record)).then_some(Fate::Gone)
+    (looked_everywhere_for(call, record, path) && found_nothing(record)).then_some(Fate::Gone)
+}
+
+/// Whether a search was for this file alone, and nothing could hide it: a narrower search, or one that leaves something
+/// out, does not show that a file is gone.
+fn looked_everywhere_for(call: &Evidence, record: &Value, path: &str) -> bool {
+    let Some(args) = call.args.as_object() else { return false };
+    let names_it = |value: &Value| value.as_str().is_some_and(|asked| same(asked, path));
+    let only_that = args.iter().all(|(name, value)| match name.as_str() {
+        "name" | "pattern" | "path" => names_it(value),
+        name => name == "limit",
+    });
+    let leaves_out = record.get("left_out").is_some_and(|left_out| !left_out.is_null());
+    only_that && args.values().any(names_it) && !leaves_out
 }
 
 fn named(record: &Value) -> impl Iterator<Item = &str> {
@@ -83,15 +94,67 @@ fn same(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-/// What the last call that tells says is in a file.
-pub(crate) fn content<'a>(found: Found<'a>, path: &str) -> Option<(&'a str, u32)> {
-    about(found, path).find_map(|(number, call)| {
-        let record = call.outcome.as_ref().ok()?;
-        record.get("path").and_then(Value::as_str).filter(|of| same(of, path))?;
-        let text = record.get("text").or_else(|| call.args.get("content"))?.as_str()?;
-        Some((text, number))
-    })
+/// Whether a file has this text in it, as far as the calls tell, and the number of the call that does.
+pub(crate) fn holds(found: Found<'_>, path: &str, text: &str) -> Option<(bool, u32)> {
+    let mut calls: Vec<_> = about(found, path).collect();
+    calls.reverse();
+    let mut known = Known::default();
+    for (number, call) in calls {
+        if let Ok(record) = &call.outcome {
+            known.learn(call, record, path, number, found.acting.contains(&call.tool));
+        }
+    }
+    match &known.whole {
+        Some(whole) => Some((whole.contains(text), known.call)),
+        None => known.parts.iter().any(|part| part.contains(text)).then_some((true, known.call)),
+    }
 }
+
+/// What is known of the text in one file.
+#[derive(Default)]
+struct Known {
+    whole: Option<String>,
+    /// Texts that are in it, where the whole is not known.
+    parts: Vec<String>,
+    /// The last call that told.
+    call: u32,
+}
+
+impl Known {
+    fn learn(&mut self, call: &Evidence, record: &Value, path: &str, number: u32, acts: bool) {
+        let text = |of: &Value, name: &str| of.get(name).and_then(Value::as_str).map(str::to_owned);
+        let about_it = record.get("path").and_then(Value::as_str).is_some_and(|of| same(of, path));
+        let fate = told(call, path);
+        let is_part = PARTLY.iter().any(|name| call.args.get(name).is_some_and(|value| !value.is_null()));
+        let (old, new) = (text(&call.args, "old"), text(&call.args, "new"));
+        match (text(&call.args, "content"), old.zip(new)) {
+            _ if fate == Some(Fate::Gone) => *self = Self { whole: Some(String::new()), ..Self::default() },
+            _ if !about_it && fate.is_some() && acts => *self = Self::default(),
+            _ if !about_it => return,
+            (Some(content), _) => *self = Self { whole: Some(content), ..Self::default() },
+            (None, Some((old, new))) => {
+                self.whole = self.whole.take().map(|whole| whole.replace(&old, &new));
+                self.parts = vec![new];
+            }
+            (None, None) => match text(record, "text") {
+                Some(whole) if !is_part && !is_cut_off(record) => {
+                    *self = Self { whole: Some(whole), ..Self::default() };
+                }
+                Some(part) => {
+                    let matches = record.get("matches").and_then(Value::as_array).into_iter().flatten();
+                    let lines = matches.filter_map(|found| text(found, "text"));
+                    self.parts.extend(lines.chain(Some(part).filter(|part| !part.is_empty())));
+                }
+                None if acts => *self = Self::default(),
+                None => return,
+            },
+        }
+        self.call = number;
+    }
+}
+
+/// Arguments of a read that shows only a part of a file.
+const PARTLY: [&str; 5] = ["containing", "first", "last", "from", "to"];
 
 /// How many files the last search found.
 pub(crate) fn count(found: Found<'_>) -> Option<(u64, u32)> {
@@ -135,8 +198,72 @@ mod tests {
         super::fate(found(evidence), path).map(|(fate, _)| fate)
     }
 
-    fn content<'a>(evidence: &'a [Evidence], path: &str) -> Option<&'a str> {
-        super::content(found(evidence), path).map(|(content, _)| content)
+    fn holds(evidence: &[Evidence], path: &str, text: &str) -> Option<bool> {
+        super::holds(found(evidence), path, text).map(|(holds, _)| holds)
+    }
+
+    /// What is in a file follows from what was read and what was done to it since.
+    #[test]
+    fn the_text_of_a_file_is_followed_through_every_change() {
+        let path = || json!({ "path": "a.md" });
+        let with = |args: Value| {
+            let mut all = path();
+            all.as_object_mut().unwrap().extend(args.as_object().unwrap().clone());
+            all
+        };
+        let wrote = |content: &str| call("write_file", with(json!({ "content": content })), path());
+        let read = |text: &str| call("read_file", path(), with(json!({ "text": text })));
+        let edited =
+            |old: &str, new: &str| call("edit_file", with(json!({ "old": old, "new": new })), path());
+        let deleted = || call("delete_file", path(), path());
+        let moved = || call("move_files", json!({}), json!({ "moved": [{ "from": "a.md", "to": "b.md" }] }));
+        let part = || {
+            let record = with(json!({ "text": "", "matches": [{ "line": 1, "text": "Total 5" }] }));
+            call("read_file", with(json!({ "containing": "Total" })), record)
+        };
+        let table = [
+            (vec![wrote("Total 5")], "Total", Some(true)),
+            (vec![wrote("Total 5"), deleted()], "Total", Some(false)),
+            (vec![wrote("Total 5"), moved()], "Total", Some(false)),
+            (vec![read("old words"), edited("old", "new")], "new words", Some(true)),
+            (vec![read("old words"), edited("old", "new")], "old", Some(false)),
+            (vec![edited("old", "new")], "new", Some(true)),
+            (vec![edited("old", "new")], "words", None),
+            (vec![wrote("Total 5"), part()], "Total", Some(true)),
+            (vec![part()], "Total 5", Some(true)),
+            (vec![part()], "other", None),
+            (vec![call("read_file", path(), with(json!({ "text": "a", "truncated": true })))], "b", None),
+        ];
+        for (evidence, text, expected) in table {
+            let acting =
+                ["write_file", "edit_file", "delete_file", "move_files"].map(|tool| tool.parse().unwrap());
+            let found = Found { evidence: &evidence, claim: "", acting: &acting };
+            assert_eq!(
+                super::holds(found, "./a.md", text).map(|(holds, _)| holds),
+                expected,
+                "{text}: {evidence:?}"
+            );
+        }
+    }
+
+    /// A file that is ignored, hidden or elsewhere is not gone because a search did not show it.
+    #[test]
+    fn a_search_that_could_not_have_seen_a_file_does_not_show_that_it_is_gone() {
+        let nothing = json!({ "count": 0, "files": [], "complete": true });
+        let mut leaves_out = nothing.clone();
+        leaves_out["left_out"] = json!("hidden files, ignored files and links");
+        let table = [
+            (json!({ "name": "a.log" }), nothing.clone(), Some(Fate::Gone)),
+            (json!({ "name": "a.log", "limit": 5 }), nothing.clone(), Some(Fate::Gone)),
+            (json!({ "name": "a.log" }), leaves_out, None),
+            (json!({ "name": "a.log", "under": "empty" }), nothing.clone(), None),
+            (json!({ "name": "a.log", "larger_than": 1_000_000 }), nothing.clone(), None),
+            (json!({ "name": "b.log" }), nothing.clone(), None),
+            (json!({}), nothing, None),
+        ];
+        for (args, record, expected) in table {
+            assert_eq!(fate(&[call("find_files", args.clone(), record)], "a.log"), expected, "{args}");
+        }
     }
 
     /// A look afterwards does not show that an act has done what it failed to do.
@@ -171,7 +298,7 @@ mod tests {
         assert_eq!(fate(&[gone, wrote.clone()], "a.md"), Some(Fate::There));
         assert_eq!(fate(std::slice::from_ref(&looked), "a.md"), Some(Fate::Gone));
         assert_eq!(fate(&[looked], "b.md"), None);
-        assert_eq!(content(&[wrote], "a.md"), Some("one"));
+        assert_eq!(holds(&[wrote], "a.md", "one"), Some(true));
     }
 
     #[test]

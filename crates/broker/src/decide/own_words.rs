@@ -92,9 +92,22 @@ pub(crate) fn names_value(words: &str, value: &Value) -> bool {
 
 /// Whether a text is written there as one token or several: with the marks around it, or without those at both ends.
 fn names_text(words: &str, text: &str) -> bool {
-    let (words, text): (String, String) = (words.nfc().collect(), text.nfc().collect());
+    let words: String = words.nfc().collect();
     let (whole, bare): (Vec<_>, Vec<_>) = tokens(&words).map(|token| (token.whole, token.bare)).unzip();
-    !text.trim().is_empty() && [whole, bare].iter().any(|spans| is_from_start_to_end(&words, &text, spans))
+    let is_there = |text: &str| {
+        let text: String = text.nfc().collect();
+        let spans = [&whole, &bare];
+        !text.is_empty()
+            && text == text.trim()
+            && spans.iter().any(|spans| is_from_start_to_end(&words, &text, spans))
+    };
+    is_there(text) || is_there(as_named(text))
+}
+
+/// `./a.txt` is `a.txt`, and `docs/` is `docs`.
+fn as_named(text: &str) -> &str {
+    let text = text.strip_prefix("./").unwrap_or(text);
+    text.strip_suffix('/').filter(|folder| folder.ends_with(char::is_alphanumeric)).unwrap_or(text)
 }
 
 /// Whether a text begins where one of these spans begins, and ends where one of them ends.
@@ -132,8 +145,12 @@ fn tokens(words: &str) -> impl Iterator<Item = Token> {
     })
 }
 
-const SENTENCE_MARKS: [char; 7] = ['.', ',', ';', ':', '!', '?', '\u{2026}'];
-const PAIRS: [(char, char); 12] = [
+/// With those that are written in Chinese and Japanese.
+const SENTENCE_MARKS: [char; 14] = [
+    '.', ',', ';', ':', '!', '?', '\u{2026}', '\u{3001}', '\u{3002}', '\u{ff01}', '\u{ff0c}', '\u{ff1a}',
+    '\u{ff1b}', '\u{ff1f}',
+];
+const PAIRS: [(char, char); 15] = [
     ('"', '"'),
     ('\'', '\''),
     ('`', '`'),
@@ -146,6 +163,9 @@ const PAIRS: [(char, char); 12] = [
     ('\u{201e}', '\u{201c}'),
     ('\u{ab}', '\u{bb}'),
     ('\u{2039}', '\u{203a}'),
+    ('\u{300c}', '\u{300d}'),
+    ('\u{300e}', '\u{300f}'),
+    ('\u{ff08}', '\u{ff09}'),
 ];
 const CURRENCIES: [char; 4] = ['$', '\u{20ac}', '\u{a3}', '\u{a5}'];
 
@@ -157,7 +177,8 @@ fn bare(token: &str) -> Range<usize> {
     let mut start = 0;
     loop {
         let before = bare.len();
-        bare = bare.trim_end_matches(SENTENCE_MARKS);
+        // Two full stops after a slash are the folder above.
+        bare = if bare.ends_with("/..") { bare } else { bare.trim_end_matches(SENTENCE_MARKS) };
         for (open, close) in PAIRS {
             let without = without_pair(bare, open, close);
             start += if bare.starts_with(open) && without != bare { open.len_utf8() } else { 0 };
@@ -171,10 +192,11 @@ fn bare(token: &str) -> Range<usize> {
     let folder = bare.strip_suffix('/').filter(|folder| folder.ends_with(char::is_alphanumeric));
     bare = folder.unwrap_or(bare);
     let (before, after) = (bare.strip_prefix(CURRENCIES), bare.strip_suffix(CURRENCIES));
-    if let Some(amount) = before.filter(|amount| amount.starts_with(|c: char| c.is_ascii_digit())) {
+    let is_amount = |amount: &&str| amount.parse::<f64>().is_ok();
+    if let Some(amount) = before.filter(is_amount) {
         start += bare.len() - amount.len();
         bare = amount;
-    } else if let Some(amount) = after.filter(|amount| amount.ends_with(|c: char| c.is_ascii_digit())) {
+    } else if let Some(amount) = after.filter(is_amount) {
         bare = amount;
     }
     start..start + bare.len()
@@ -244,6 +266,13 @@ mod tests {
             ("say hello  world", json!("hello world"), false),
             ("(see a.txt)", json!("a.txt"), true),
             ("a.txt,b.txt", json!("a.txt"), false),
+            ("look into docs/..", json!("docs"), false),
+            ("read $1.txt", json!("1.txt"), false),
+            ("read a1$ too", json!("a1"), false),
+            ("read a.txt  now", json!("a.txt "), false),
+            ("read a.txt", json!("./a.txt"), true),
+            ("into docs", json!("docs/"), true),
+            ("\u{300c}a.txt\u{300d}\u{3002}", json!("a.txt"), true),
         ];
         for (words, value, expected) in table {
             assert_eq!(names_value(words, &value), expected, "{value} in {words}");

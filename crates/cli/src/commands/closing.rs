@@ -67,11 +67,14 @@ struct Closing<'a> {
 
 impl Closing<'_> {
     fn done(&self) {
-        let mark = self.screen.note_tinted(self.screen.mark("✓ done", "done"), Tone::Good);
-        let how = match &self.report.result {
-            Some(result) if !result.verdicts.is_empty() => format!("{}{}", result.counted(), self.rounds()),
-            _ => "answered directly".to_owned(),
+        let (mark, how) = match &self.report.result {
+            Some(result) if !result.verdicts.is_empty() => {
+                (self.screen.mark("✓ done", "done"), format!("{}{}", result.counted(), self.rounds()))
+            }
+            // Whatever the answer says: no tool was called for it.
+            _ => (self.screen.mark("✓ answered", "answered"), "nothing was done or looked up".to_owned()),
         };
+        let mark = self.screen.note_tinted(mark, Tone::Good);
         self.screen.note(&format!("{mark}: {how}{}", self.time()));
         self.cost();
         self.commands("", &[]);

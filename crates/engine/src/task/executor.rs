@@ -46,6 +46,10 @@ pub(super) struct Made {
     pub(super) tool: String,
     pub(super) target: String,
     pub(super) ok: bool,
+    /// Whether authority let it run.
+    pub(super) ran: bool,
+    /// The step in which its result came.
+    pub(super) step: u64,
     /// Whether the plan forbade it: then it was not authority that stood in the way.
     pub(super) forbidden: bool,
     pub(super) line: String,
@@ -181,6 +185,10 @@ impl Task {
                 return Some(Source::Tool { call: last.call, field: String::new() });
             }
             let node = self.plan.as_ref().and_then(|plan| plan.subtasks.get(number as usize));
+            let told = node.into_iter().flat_map(|node| &node.context).map(|text| &text.source);
+            if let Some(source) = told.into_iter().find(|source| matches!(source, Source::Tool { .. })) {
+                return Some(source.clone());
+            }
             let needs = node.into_iter().flat_map(|node| &node.depends_on).copied();
             left.extend(needs.filter(|on| known.insert(*on)));
         }
@@ -212,7 +220,8 @@ impl Task {
         let (tool, args) = (call.tool.clone(), call.args.clone());
         let seen = Evidence { call: call.id, tool, args, outcome, took_ms };
         let (tool, ok, line) = (call.tool.to_string(), seen.is_ok(), seen.to_string());
-        work.calls.push(Made { tool, target, ok, forbidden, line });
+        let ran = !matches!(&seen.outcome, Err(failure) if failure.class == FailureClass::Refused);
+        work.calls.push(Made { tool, target, ok, ran, step: step.n, forbidden, line });
         work.evidence.push(seen);
         if let Some(circle) = loops::circle(work.latest()) {
             return self.abandon(Cause::Loop, circle.to_string(), step);

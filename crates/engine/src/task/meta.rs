@@ -7,7 +7,7 @@ use domain::criterion::Verdict;
 
 use super::contract::Said;
 use super::executor::State;
-use super::validator::{fill, open_verdicts};
+use super::validator::{Seen, fill, open_verdicts};
 use super::{Role, Step, Task};
 use crate::check::{self, Found};
 
@@ -39,8 +39,11 @@ impl Task {
     pub(super) fn judged_as_a_whole(&mut self, judgements: &[Judgement], step: &mut Step) {
         let mut verdicts = std::mem::take(&mut self.rounds.verdicts);
         let succeeded = self.work.iter().flat_map(|work| &work.evidence).any(Evidence::is_ok);
+        let subtasks = self.plan.iter().flat_map(|plan| &plan.subtasks);
+        let tools_planned = subtasks.into_iter().any(|subtask| !subtask.tool_hints.is_empty());
         let criteria = self.plan.as_ref().map_or(&[][..], |plan| &plan.task_criteria);
-        fill(&mut verdicts, criteria, judgements, FailureClass::Logical, succeeded);
+        let seen = Seen { calls: succeeded, tools_planned };
+        fill(&mut verdicts, criteria, judgements, FailureClass::Logical, seen);
         self.decide_on(verdicts, step);
     }
 
@@ -81,8 +84,13 @@ impl Task {
         there.map(|work| work.output.as_str()).collect::<Vec<_>>().join("\n")
     }
 
+    /// In the order in which it came.
     fn all_evidence(&self) -> Vec<Evidence> {
         let needed = self.plan.as_ref().is_some_and(|plan| !plan.task_criteria.is_empty());
-        self.work.iter().filter(|_| needed).flat_map(|work| work.evidence.clone()).collect()
+        let work = self.work.iter().filter(|_| needed);
+        let mut all: Vec<_> =
+            work.flat_map(|work| work.calls.iter().map(|made| made.step).zip(&work.evidence)).collect();
+        all.sort_by_key(|(step, _)| *step);
+        all.into_iter().map(|(_, evidence)| evidence.clone()).collect()
     }
 }

@@ -6,6 +6,7 @@ use domain::ask::{Ask, NotPlanned, Replan, Want};
 use domain::glob::matches;
 use domain::gradient::PlanDirective;
 use domain::recall::{Recall, Recalled, Tag};
+use domain::source::Source;
 use domain::task::{Cause, MustNot, Plan};
 
 use super::contract::{Node, Said};
@@ -116,6 +117,22 @@ impl Task {
         self.carry_out(plan, step);
     }
 
+    /// A planner that was shown what tools returned may write it into the context of a subtask: then that is not its own.
+    fn with_sources(&self, mut plan: Plan) -> Plan {
+        let achieved =
+            self.planning.replan.iter().flat_map(|replan| &replan.achieved).map(|text| &text.source);
+        let Some(tool) = achieved.into_iter().find(|source| matches!(source, Source::Tool { .. })).cloned()
+        else {
+            return plan;
+        };
+        for text in plan.subtasks.iter_mut().flat_map(|subtask| &mut subtask.context) {
+            if text.source == Source::Model {
+                text.source = tool.clone();
+            }
+        }
+        plan
+    }
+
     /// A plan that cannot be carried out is asked for once more, with the reason.
     fn mend(&mut self, ask: &Ask, bad: &BadPlan, step: &mut Step) {
         if self.is_steered() && ask.repair.is_none() {
@@ -137,6 +154,7 @@ impl Task {
     }
 
     fn carry_out(&mut self, plan: Plan, step: &mut Step) {
+        let plan = self.with_sources(plan);
         let intent = self.spec.as_ref().map_or_else(String::new, |spec| spec.intent.text.clone());
         self.plan_reason = Some(self.reason("plan", Some(self.opening.tags.reason), intent, step));
         self.planning.step = step.n;

@@ -8,7 +8,7 @@ use domain::criterion::{Basis, Criterion, Mode, Verdict};
 use domain::limits::ATTEMPT_RETRIES;
 
 use super::contract::{Gap, Said, SubTaskOutcome};
-use super::executor::{State, Work};
+use super::executor::{Made, State, Work};
 use super::{Role, Step, Task};
 use crate::check::{self, Found};
 use crate::files;
@@ -109,9 +109,11 @@ impl Task {
 
     fn fill_subtask(&mut self, subtask: u32, judgements: &[Judgement], class: FailureClass) {
         let criteria = self.criteria(subtask).to_vec();
+        let node = self.plan.as_ref().and_then(|plan| plan.subtasks.get(subtask as usize));
+        let hinted = node.is_some_and(|node| !node.tool_hints.is_empty());
         if let Some(work) = self.work.get_mut(subtask as usize) {
-            let succeeded = work.evidence.iter().any(Evidence::is_ok);
-            fill(&mut work.verdicts, &criteria, judgements, class, succeeded);
+            let seen = Seen { calls: work.evidence.iter().any(Evidence::is_ok), tools_planned: hinted };
+            fill(&mut work.verdicts, &criteria, judgements, class, seen);
         }
     }
 
@@ -120,7 +122,7 @@ impl Task {
         self.record_gap(subtask);
         let steered = self.is_steered();
         let Some(work) = self.work.get(subtask as usize) else { return };
-        let contradiction = if steered { self.contradiction(work) } else { None };
+        let contradiction = if steered { self.contradiction(subtask, work) } else { None };
         let unmet = work.verdicts.iter().filter(|verdict| verdict.is_failed());
         let unmet = unmet.map(|verdict| format!("{} ({})", verdict.criterion, verdict.evidence));
         let wrong: Vec<String> = contradiction.into_iter().chain(unmet).collect();
@@ -137,7 +139,7 @@ impl Task {
     /// What is claimed against what happened: the primary action is the last one that acts on the world, in whichever
     /// attempt, or else the last one of this attempt. A look afterwards proves nothing about an action that failed; what
     /// was refused never happened.
-    fn contradiction(&self, work: &Work) -> Option<String> {
+    fn contradiction(&self, subtask: u32, work: &Work) -> Option<String> {
         let acting = self.acting();
         let acts = |call: &&Evidence| {
             let ran = !matches!(&call.outcome, Err(failure) if failure.class == FailureClass::Refused);
@@ -150,8 +152,24 @@ impl Task {
                 "the result of {} was cut off, so it does not show all that is claimed",
                 primary.tool
             )),
-            Ok(_) => None,
+            Ok(_) => self.left_undone(subtask, work),
         }
+    }
+
+    /// The first act that failed on something which the subtask names, where no later act on it succeeded. What it does
+    /// not name may have been tried and given up for something else.
+    fn left_undone(&self, subtask: u32, work: &Work) -> Option<String> {
+        let criteria = self.criteria(subtask).iter().map(|criterion| criterion.text.as_str());
+        let words: Vec<String> = criteria.map(str::to_owned).chain([self.intent_of(subtask)]).collect();
+        let acting = self.acting();
+        let acts = |made: &&Made| acting.iter().any(|tool| tool.as_str() == made.tool);
+        let calls: Vec<&Made> = work.calls.iter().filter(acts).collect();
+        let undone = calls.iter().enumerate().find(|(at, made)| {
+            let mut later = calls.iter().skip(at + 1);
+            let named = !made.target.is_empty() && words.iter().any(|text| text.contains(&made.target));
+            made.ran && !made.ok && named && !later.any(|later| later.ok && later.target == made.target)
+        });
+        undone.map(|(_, made)| format!("{} failed on {}, and no later call did it", made.tool, made.target))
     }
 
     fn correct(&mut self, subtask: u32, what_was_wrong: Vec<String>, step: &mut Step) {
@@ -262,19 +280,28 @@ pub(super) fn open_verdicts(criteria: &[Criterion]) -> Vec<usize> {
     criteria.iter().enumerate().filter(|(_, criterion)| criterion.check.is_none()).map(|(at, _)| at).collect()
 }
 
+/// What a judge could go by.
+#[derive(Clone, Copy)]
+pub(super) struct Seen {
+    /// Whether a call succeeded.
+    pub(super) calls: bool,
+    /// Whether the plan names tools for it.
+    pub(super) tools_planned: bool,
+}
+
 /// Puts what a judge said in its places. What is unclear is not met. Where no call succeeded, a judge has only a claim to
-/// go by: what can be verified is unverified then, whatever the judge says.
+/// go by: what can be verified, or was to be done with tools, is unverified then, whatever the judge says.
 pub(super) fn fill(
     verdicts: &mut [Verdict],
     criteria: &[Criterion],
     judgements: &[Judgement],
     class: FailureClass,
-    succeeded: bool,
+    seen: Seen,
 ) {
     for (at, judgement) in open_verdicts(criteria).into_iter().zip(judgements) {
         let (Some(verdict), Some(criterion)) = (verdicts.get_mut(at), criteria.get(at)) else { continue };
         let met = judgement.verdict == Opinion::Pass;
-        let claimed = met && !succeeded && criterion.mode == Mode::Verifiable;
+        let claimed = met && !seen.calls && (criterion.mode == Mode::Verifiable || seen.tools_planned);
         verdict.passed = met && !claimed;
         verdict.basis = match (met, claimed) {
             (true, true) => Some(Basis::Claim),

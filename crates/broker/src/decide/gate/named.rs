@@ -10,8 +10,10 @@ use unicode_normalization::UnicodeNormalization;
 use crate::tool::{Reach, ToolSpec};
 
 /// Marks that may be before a value, and those that may follow it.
-const BEFORE: &str = "\"'`([{<\u{201c}\u{201e}\u{2018}\u{ab}\u{2039}$\u{20ac}\u{a3}\u{a5}";
-const AFTER: &str = "\"'`)]}>\u{201c}\u{201d}\u{2019}\u{bb}\u{203a}$\u{20ac}\u{a3}\u{a5}.,;:!?\u{2026}/";
+const BEFORE: &str = "\"'`([{<\u{201c}\u{201e}\u{2018}\u{ab}\u{2039}\u{300c}\u{300e}\u{ff08}";
+const AFTER: &str = "\"'`)]}>\u{201c}\u{201d}\u{2019}\u{bb}\u{203a}\u{300d}\u{300f}\u{ff09}.,;:!?\u{2026}/\
+    \u{3001}\u{3002}\u{ff01}\u{ff0c}\u{ff1a}\u{ff1b}\u{ff1f}";
+const CURRENCIES: [char; 4] = ['$', '\u{20ac}', '\u{a3}', '\u{a5}'];
 
 /// The first argument that decides and that the request does not name. Where a tool that leaves the machine declares
 /// none, every argument decides.
@@ -60,17 +62,26 @@ impl Request {
     fn has_number(&self, number: f64) -> bool {
         let bare = |word: &str| {
             let word = word.trim_start_matches(is_in(BEFORE)).trim_end_matches(is_in(AFTER));
-            word.parse::<f64>()
+            word.trim_matches(CURRENCIES).parse::<f64>()
         };
-        self.words.iter().any(|word| bare(word).is_ok_and(|found| found.total_cmp(&number).is_eq()))
+        let is_it = |found: f64| (found - number).abs() < f64::MIN_POSITIVE;
+        self.words.iter().any(|word| bare(word).is_ok_and(is_it))
     }
 
     fn has_text(&self, text: &str) -> bool {
+        let here = text.strip_prefix("./").unwrap_or(text);
+        let folder = here.strip_suffix('/').unwrap_or(here);
+        [text, here, folder].into_iter().any(|text| self.has_words(text))
+    }
+
+    fn has_words(&self, text: &str) -> bool {
         let text = text.nfc().collect::<String>();
         let wanted: Vec<&str> = text.split_whitespace().collect();
         match wanted.as_slice() {
             [] => false,
+            _ if text.trim() != text => false,
             [only] => self.words.iter().any(|word| {
+                let word = if only.parse::<f64>().is_ok() { &word.replace(CURRENCIES, "") } else { word };
                 let mut places = word.match_indices(only);
                 places.any(|(at, found)| is_marked(word.get(..at), word.get(at + found.len()..)))
             }),

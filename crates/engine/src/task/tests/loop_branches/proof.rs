@@ -3,12 +3,13 @@
 use domain::ask::{Opinion, Want};
 use domain::call::Failure;
 use domain::criterion::{Basis, Check, Criterion, Mode};
-use domain::source::Source;
+use domain::source::{Source, Text};
 use domain::task::{Directive, Plan};
 use serde_json::json;
 
 use super::super::world::{
-    DELETE, READ, World, beside_the_point, counted, judgement, plan, plausible, subtask, wanting,
+    DELETE, READ, WRITE, World, beside_the_point, counted, judgement, naming, plan, plausible, subtask,
+    wanting,
 };
 
 const DELETED: &str = "old.txt is deleted";
@@ -24,7 +25,8 @@ fn a_check_that_holds_where_nothing_was_done_is_no_plan() {
         json!({ "not": { "tool_called": { "tool": "nosuch" } } }),
         json!({ "not": { "any_of": [] } }),
         json!({ "any_of": [{ "tool_called": { "tool": "find_files" } }, { "all_of": [] }] }),
-        json!({ "not": { "not": { "all_of": [{ "not": { "exit_code": { "code": 1 } } }] } } }),
+        json!({ "not": { "not": { "all_of": [{ "not": { "tool_called": { "tool": "nosuch" } } }] } } }),
+        json!({ "not": { "json_path": { "pointer": "/x", "equals": 1 } } }),
     ];
     for check in vacuous {
         let mut world = World::planning();
@@ -92,6 +94,63 @@ fn an_attempt_without_a_call_does_not_make_an_earlier_failure_good() {
         let basis = if judged { Basis::Judge } else { Basis::Call(2) };
         assert_eq!(world.result().verdicts[0].basis, Some(basis));
     }
+}
+
+/// Two files were to go, and one of them did not.
+#[test]
+fn what_failed_on_something_the_subtask_names_is_not_made_good_by_something_else() {
+    let ran = || deleted(json!({ "tool_called": { "tool": DELETE } }));
+    let plan = |intent: &str| {
+        let mut plan = wanting(vec![ran()]);
+        plan.subtasks[0].intent = Text::model(intent);
+        plan
+    };
+    for (intent, made_good) in [("delete a.txt and b.txt", false), ("delete the copy", true)] {
+        let mut world = World::with(plan(intent));
+        world.does(0, DELETE, json!({ "path": "a.txt" }), Err(Failure::environmental("busy")));
+        world.does(0, DELETE, json!({ "path": "b.txt" }), Ok(json!({ "path": "b.txt" })));
+        world.claims(0, "both are deleted");
+        if made_good {
+            assert_eq!(world.ending().0, Directive::Accept, "another target was tried");
+            continue;
+        }
+        let wrong = ["delete_file failed on a.txt, and no later call did it"];
+        assert_eq!(world.correction().what_was_wrong, wrong);
+        world.does(0, DELETE, json!({ "path": "a.txt" }), Ok(json!({ "path": "a.txt" })));
+        world.claims(0, "now both are deleted");
+        assert_eq!(world.ending().0, Directive::Accept);
+    }
+}
+
+/// Where tools were planned and none was used, a judge has only the claim.
+#[test]
+fn a_judge_cannot_stand_in_for_tools_that_were_planned() {
+    for (plan, name) in [(naming(DELETE, None), "unverified"), (wanting(Vec::new()), "judged")] {
+        let mut plan = plan;
+        plan.subtasks[0].success_criteria = vec![plausible(DELETED)];
+        let mut world = World::planning();
+        world.plans(plan);
+        world.claims(0, "I have deleted old.txt");
+        world.judges(Some(0), vec![judgement(Opinion::Pass, "it says so")]);
+        assert_eq!(world.result().verdicts[0].name(), name);
+    }
+}
+
+/// The plan lists the deletion first, and it came last.
+#[test]
+fn the_whole_task_is_judged_in_the_order_in_which_things_happened() {
+    let there = Criterion::checked("a.md is there", Check::FileExists { path: "a.md".into() });
+    let mut plan = Plan::of(vec![subtask(0, &[1]), subtask(1, &[])]);
+    plan.subtasks[0].success_criteria = vec![deleted(json!({ "file_absent": { "path": "a.md" } }))];
+    plan.subtasks[1].success_criteria = vec![there.clone()];
+    plan.task_criteria = vec![there];
+    let mut world = World::with(plan);
+    world.does(1, WRITE, json!({ "path": "a.md", "content": "x" }), Ok(json!({ "path": "a.md" })));
+    world.claims(1, "written");
+    world.does(0, DELETE, json!({ "path": "a.md" }), Ok(json!({ "path": "a.md" })));
+    world.claims(0, "deleted");
+    let gap = world.bodies("ReplanRequest")[0]["gap_summary"].clone();
+    assert_eq!(gap, json!("a.md is there"));
 }
 
 /// The text of a file stays the text of a file, through an attempt without a call and through another subtask.
