@@ -151,7 +151,7 @@ impl Host for OsHost {
     }
 
     fn keep_anchor(&self, to: &str, stream: NodeId, lines: &[String]) -> Result<String, Problem> {
-        anchor::keep(to, stream, lines, &self.written.environment)
+        anchor::keep(to, stream, lines, &self.unique(), &self.written.environment)
     }
 
     async fn open(&self) -> Result<Ledger, Problem> {
