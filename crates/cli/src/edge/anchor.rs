@@ -43,7 +43,7 @@ pub(super) fn keep(
         let what = format!("{} holds checkpoints that are not the beginning of ours", file.display());
         return Err(Problem::new(Code::AUDIT_BROKEN, what)
             .safe("what lies there was not changed")
-            .remedy(format!("regent audit verify --root {}", file.display())));
+            .remedy(format!("regent audit verify --root {}", trusted::quote(&file))));
     }
     write(&file, lines, unique).map_err(failed)?;
     match repository(&file) {

@@ -144,6 +144,8 @@ impl Draft {
             // Somebody who tidies up may have found it before it was locked.
             if is_named(&lock, &path)? {
                 let draft = Self { path, _lock: lock, named: false };
+                // Another user may have exchanged a folder on the way since it was checked.
+                trusted::folder(&draft.path)?;
                 // Before anything else is in it: file tools leave a folder with this mark alone, and `clear` removes it.
                 write(&draft.path.join(BACKUP_MARK), b"")?;
                 return Ok(draft);
@@ -294,6 +296,15 @@ mod tests {
         let mine = Draft::make(folder.path(), "mine").expect("draft");
         assert_eq!(names(folder.path()).expect("names"), [".draft-living", ".draft-mine"]);
         drop((living, mine));
+    }
+
+    #[test]
+    fn no_draft_is_made_where_others_could_exchange_it() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("folder");
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o757)).expect("mode");
+        assert!(Draft::make(folder.path(), "a").is_err());
+        assert_eq!(names(folder.path()).expect("names"), [""; 0]);
     }
 
     #[test]
