@@ -31,6 +31,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 ENTRY = {"stream", "seq", "entry", "prev_hash", "hash", "at", "kind", "actor", "subject", "trust", "origin_id", "reason_id", "vpol_id"}
 LINES = [{"checkpoint", "signature"}, ENTRY]
 COLUMNS = ["actor", "at", "kind", "origin_id", "reason_id", "stream", "subject", "trust", "vpol_id"]
+TEXTS = ["checkpoint", "signature", "stream", "entry", "prev_hash", "hash"]
 ZERO = "00" * 32
 
 
@@ -55,7 +56,17 @@ def no_number(text):
 
 
 def read(text):
-    return json.loads(text, object_pairs_hook=no_name_twice, parse_constant=no_number)
+    try:
+        return json.loads(text, object_pairs_hook=no_name_twice, parse_constant=no_number)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def is_line(record):
+    """Whether it is an object with the members of a checkpoint or of an entry, and those that are checked have their types."""
+    if not isinstance(record, dict) or set(record) not in LINES:
+        return False
+    return type(record.get("seq", 1)) is int and all(isinstance(record.get(name, ""), str) for name in TEXTS)
 
 
 def is_canonical(text, value):
@@ -140,7 +151,7 @@ def read_pin(root):
     for number, line in lines:
         try:
             checkpoint = read(line)
-            if set(checkpoint) != LINES[0]:
+            if not is_line(checkpoint) or set(checkpoint) != LINES[0]:
                 raise ValueError
             pinned.append((checkpoint["checkpoint"], checkpoint["signature"], read(checkpoint["checkpoint"])["epoch"]))
         except (ValueError, KeyError, TypeError):
@@ -161,7 +172,7 @@ def verify(lines, pin):
     if title != {"export": "regent-audit", "version": 1}:
         raise NotAnExport("line 1: this is not an export that I know")
     records = [read(line) for line in lines]
-    if any(set(record) not in LINES or type(record.get("seq", 1)) is not int for record in records):
+    if not all(is_line(record) for record in records):
         raise NotAnExport("a line is neither a checkpoint nor an entry")
     checkpoints = [record for record in records if "checkpoint" in record]
     entries = records[len(checkpoints):]
@@ -202,7 +213,7 @@ def main():
     except NotAPin as error:
         print(f"--root is neither a root key (64 hexadecimal digits) nor a file of checkpoints: {error}", file=sys.stderr)
         return 2
-    except (NotAnExport, OSError, ValueError, KeyError, TypeError) as error:
+    except Exception as error:  # what cannot be checked is no verdict: Python itself would exit with 1, which means broken
         print(f"this is no export of an audit, or no root: {error}", file=sys.stderr)
         return 2
     for fault in faults:

@@ -203,21 +203,21 @@ fn name(field: &'static str, value: &str) -> Result<(), NotAnEvent> {
     Err(NotAnEvent::NotAName { field, value: value.escape_debug().to_string() })
 }
 
-/// Whether a reader could take one name for the other: in other letters of either case, with digits for letters, or with marks
-/// between them. Anything but ASCII is no name at all.
+/// Whether a reader could take one name for the other: in other letters of either case, with digits for letters, `rn` for `m`,
+/// `vv` for `w`, or with marks between them. Anything but ASCII is no name at all.
 #[must_use]
 pub fn looks_like(name: &str, own: &str) -> bool {
     let letters = |text: &str| -> String {
         let text = text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase());
-        text.map(|c| match c {
+        let text = text.map(|c| match c {
             '1' | 'i' => 'l',
             '0' => 'o',
             '3' => 'e',
             '5' => 's',
             '7' => 't',
             c => c,
-        })
-        .collect()
+        });
+        text.collect::<String>().replace("rn", "m").replace("vv", "w")
     };
     letters(name) == letters(own)
 }
@@ -365,6 +365,11 @@ mod tests {
             ("WEBHOOK", "webhook"),
             ("WebHook", "webhook"),
             ("web_h00k", "webhook"),
+            ("vvebhook", "webhook"),
+            ("VVEBH00K", "webhook"),
+            ("systern", "system"),
+            ("terrninal", "terminal"),
+            ("t1rner", "timer"),
         ] {
             let refused = Err(NotAnEvent::Reserved(own.into()));
             let adapter = Incoming { adapter: name.into(), ..telegram() };

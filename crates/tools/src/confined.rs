@@ -15,6 +15,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
+use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
@@ -29,6 +30,7 @@ use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
 use nix::libc::mode_t;
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
+use nix::unistd::Uid;
 
 /// Only to go on from: it may be a folder that can be entered and not be listed.
 #[cfg(target_os = "linux")]
@@ -343,10 +345,25 @@ fn step_into(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
 }
 
 /// Whether a folder is a copy of an instance, with its keys. It is recognised by its mark, also after it was moved
-/// or copied; the copies of earlier versions have none and are recognised by what is in them.
+/// or copied; the copies of earlier versions have none and are recognised by what is in them. Only files of the caller and
+/// of root count: another user who can write to a folder above does not close what is below.
 fn is_backup(folder: &OwnedFd) -> bool {
-    let has = |name: &str| look(folder, OsStr::new(name)).is_ok();
-    has(domain::BACKUP_MARK) || ["manifest.json", "regent.db", "node"].into_iter().all(has)
+    let caller = Uid::effective().as_raw();
+    let counts = |seen: Seen| seen.kind == Kind::File && (seen.owner.0 == caller || seen.owner.0 == 0);
+    let has = |name: &str| look(folder, OsStr::new(name)).is_ok_and(counts);
+    has(domain::BACKUP_MARK)
+        || (["regent.db", "node", MANIFEST].into_iter().all(has) && holds_manifest(folder).unwrap_or(true))
+}
+
+const MANIFEST: &str = "manifest.json";
+
+/// Whether the manifest begins as those of Regent do: its members are in order, and the first two are `at` and `audit`.
+fn holds_manifest(folder: &OwnedFd) -> std::io::Result<bool> {
+    const BEGINNING: u64 = 128;
+    let (mut beginning, file) = (Vec::new(), openat(folder, MANIFEST, READ, Mode::empty())?);
+    File::from(file).take(BEGINNING).read_to_end(&mut beginning)?;
+    let beginning = String::from_utf8_lossy(&beginning);
+    Ok(beginning.starts_with(r#"{"at":"#) && beginning.contains(r#","audit":"#))
 }
 
 fn look(folder: &OwnedFd, name: &OsStr) -> Result<Seen, Errno> {

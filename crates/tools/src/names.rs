@@ -50,15 +50,28 @@ pub(crate) fn too_long(relative: &str) -> Failure {
     ))
 }
 
-/// What may be changed or deleted: a file, and nothing that git runs or believes.
+/// Names that make a folder a backup, which tools leave alone. With one of them a call could put what it changed there
+/// beyond `undo`. The other files of a backup of earlier versions have common names, and do nothing without this database.
+const BACKUP_NAMES: [&str; 2] = [domain::BACKUP_MARK, "regent.db"];
+
+fn is_of_backup(name: &OsStr) -> bool {
+    // Not only ASCII: on a disk that ignores case, the Kelvin sign is a `k`.
+    name.to_str().is_some_and(|name| BACKUP_NAMES.contains(&name.to_lowercase().as_str()))
+}
+
+/// What may be changed or deleted: a file, and nothing that git runs or believes, or that makes a folder a backup.
 pub(crate) fn check_changeable(relative: &str) -> Result<(), Failure> {
     check_path(relative)?;
     if relative.ends_with('/') {
         return Err(Failure::logical(format!("`{relative}` ends with `/`; name a file")));
     }
     let mut names = Path::new(relative).components().map(Component::as_os_str);
-    if names.any(|name| name.eq_ignore_ascii_case(".git")) {
+    if names.clone().any(|name| name.eq_ignore_ascii_case(".git")) {
         let problem = "belongs to git; tools do not change what is in there";
+        return Err(Failure::logical(format!("`{relative}` {problem}")));
+    }
+    if names.any(is_of_backup) {
+        let problem = "has a name that only backups of Regent use; choose another name";
         return Err(Failure::logical(format!("`{relative}` {problem}")));
     }
     Ok(())
@@ -120,7 +133,9 @@ mod tests {
     #[test]
     fn names_that_deceive_are_not_written() {
         let long = "n".repeat(255);
-        for good in ["a", "a.", "a ", "ä/é.txt", ".gitignore", "a.git/b", "日本", &long] {
+        for good in
+            ["a", "a.", "a ", "ä/é.txt", ".gitignore", "a.git/b", "日本", "manifest.json", "node", &long]
+        {
             assert_eq!(check_writable(good), Ok(()), "{good}");
         }
         let table = [
@@ -138,6 +153,19 @@ mod tests {
             ("a\u{a0}b", "`a\\u{a0}b` contains the invisible character U+00A0; write the path without it"),
             (".git/hooks/x", "`.git/hooks/x` belongs to git; tools do not change what is in there"),
             ("a/.GIT/config", "`a/.GIT/config` belongs to git; tools do not change what is in there"),
+            (
+                "a/.regent-backup",
+                "`a/.regent-backup` has a name that only backups of Regent use; choose another name",
+            ),
+            (
+                ".Regent-BacKup/x",
+                "`.Regent-BacKup/x` has a name that only backups of Regent use; choose another name",
+            ),
+            (
+                ".regent-bac\u{212a}up",
+                "`.regent-bac\u{212a}up` has a name that only backups of Regent use; choose another name",
+            ),
+            ("REGENT.db", "`REGENT.db` has a name that only backups of Regent use; choose another name"),
             (".regent-1-2-0.tmp", "`.regent-1-2-0.tmp` is a name that a write uses for itself"),
         ];
         for (path, message) in table {

@@ -318,6 +318,55 @@ mod tests {
         }
     }
 
+    const MANIFEST: &str = r#"{"at":"2026-11-16T05:18:05.000000Z","audit":null,"chain":"","format":1}"#;
+
+    fn is_closed(tree: &Tree) -> bool {
+        tree.workspace().file("sub/a").is_err()
+    }
+
+    #[test]
+    fn a_folder_is_a_backup_by_its_mark_or_by_the_manifest_of_an_older_one() {
+        let theirs = r#"{"name":"my extension","version":"1"}"#;
+        let table: [(&[(&str, &str)], bool); 6] = [
+            (&[(".regent-backup", "")], true),
+            (&[(".regent-backup/below", "")], false),
+            (&[("manifest.json", MANIFEST), ("regent.db", ""), ("node", "")], true),
+            (&[("manifest.json", theirs), ("regent.db", ""), ("node", "")], false),
+            (&[("manifest.json", MANIFEST), ("regent.db", ""), ("node/below", "")], false),
+            (&[("manifest.json", MANIFEST), ("node", "")], false),
+        ];
+        for (files, expected) in table {
+            let tree = Tree::new(&[("sub/a", "")]);
+            files.iter().for_each(|(name, content)| tree.write(format!("sub/{name}"), content));
+            assert_eq!(is_closed(&tree), expected, "{files:?}");
+        }
+        let tree = Tree::new(&[("sub/a", ""), ("mark", "")]);
+        symlink("../mark", tree.path("sub/.regent-backup")).unwrap();
+        assert!(!is_closed(&tree), "a link is no mark");
+    }
+
+    /// Another user can make files in a folder above, such as `/tmp`.
+    #[test]
+    fn files_of_another_user_close_nothing() {
+        if !nix::unistd::Uid::effective().is_root() {
+            return eprintln!("skipped: only root can give a file away");
+        }
+        let tree = Tree::new(&[("sub/a", ""), ("sub/.regent-backup", "")]);
+        let above = || Workspace::new(tree.path("sub")).unwrap().file("a");
+        assert!(is_closed(&tree) && above().is_err());
+        std::os::unix::fs::chown(tree.path("sub/.regent-backup"), Some(1001), None).unwrap();
+        assert!(!is_closed(&tree) && above().is_ok());
+        for name in ["manifest.json", "regent.db", "node"] {
+            tree.write(format!("sub/{name}"), MANIFEST);
+        }
+        for name in ["manifest.json", "regent.db", "node"] {
+            assert!(is_closed(&tree));
+            std::os::unix::fs::chown(tree.path(format!("sub/{name}")), Some(1001), None).unwrap();
+            assert!(!is_closed(&tree), "{name}");
+            std::os::unix::fs::chown(tree.path(format!("sub/{name}")), Some(0), None).unwrap();
+        }
+    }
+
     /// The same in both ways of asking, except where a link could be followed.
     #[test]
     fn everything_else_is_refused_with_its_reason() {

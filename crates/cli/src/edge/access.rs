@@ -119,13 +119,16 @@ pub(super) fn secrets(house: &House) -> Result<Secrets, Problem> {
     }
     let metadata = std::fs::metadata(&folder).map_err(|error| trouble(&folder, error.to_string()))?;
     if metadata.mode() & 0o077 != 0 {
-        return Err(trouble(&folder, format!("others can look into it; chmod 700 {}", folder.display())));
+        return Err(trouble(
+            &folder,
+            format!("others can look into it; chmod 700 {}", trusted::quote(&folder)),
+        ));
     }
     for name in names {
         let path = folder.join(&name);
         let metadata = std::fs::metadata(&path).map_err(|error| trouble(&path, error.to_string()))?;
         if metadata.mode() & 0o077 != 0 {
-            return Err(trouble(&path, format!("others can read it; chmod 600 {}", path.display())));
+            return Err(trouble(&path, format!("others can read it; chmod 600 {}", trusted::quote(&path))));
         }
         let value = trusted::text(&path).map_err(|error| trouble(&path, trusted::explain(&error)))?;
         let value = value.unwrap_or_default();

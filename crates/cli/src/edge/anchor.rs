@@ -20,6 +20,7 @@ pub(super) fn keep(
     to: &str,
     stream: NodeId,
     lines: &[String],
+    unique: &str,
     environment: &[(String, String)],
 ) -> Result<String, Problem> {
     if to.contains("://") {
@@ -42,25 +43,42 @@ pub(super) fn keep(
         let what = format!("{} holds checkpoints that are not the beginning of ours", file.display());
         return Err(Problem::new(Code::AUDIT_BROKEN, what)
             .safe("what lies there was not changed")
-            .remedy(format!("regent audit verify --root {}", file.display())));
+            .remedy(format!("regent audit verify --root {}", trusted::quote(&file))));
     }
-    write(&file, lines).map_err(failed)?;
+    write(&file, lines, unique).map_err(failed)?;
     match repository(&file) {
-        Some(folder) => commit(&folder, &file, lines.len(), environment),
+        Some(folder) => commit((&folder, &file), lines.len(), unique, environment),
         None => Ok(file.display().to_string()),
     }
 }
 
-/// Under another name first, so that nobody ever sees half of it.
-fn write(file: &Path, lines: &[String]) -> io::Result<()> {
-    let draft = file.with_extension("draft");
+/// Under another name first, so that a reader never finds half of it.
+fn write(file: &Path, lines: &[String], unique: &str) -> io::Result<()> {
     let mut text = lines.join("\n");
     text.push('\n');
-    // In a folder that others can write to, a link of theirs may have this name.
-    files::remove(&draft)?;
-    let mut open = File::create_new(&draft)?;
-    open.write_all(text.as_bytes()).and_then(|()| open.sync_all())?;
-    std::fs::rename(&draft, file)
+    let name = |n| file.with_file_name(format!(".regent-{unique}-{n}.tmp"));
+    let (draft, mut open) = make_new(name, |path| File::create_new(path))?;
+    let written = open.write_all(text.as_bytes()).and_then(|()| open.sync_all());
+    let written = written.and_then(|()| std::fs::rename(&draft, file));
+    if written.is_err() {
+        drop(std::fs::remove_file(&draft));
+    }
+    written
+}
+
+/// Makes the first of these names that is free. What has one of them already belongs to the owner of the folder, and stays.
+fn make_new<T>(
+    name: impl Fn(u32) -> PathBuf,
+    make: impl Fn(&Path) -> io::Result<T>,
+) -> io::Result<(PathBuf, T)> {
+    const TRIES: u32 = 100;
+    for path in (0..TRIES).map(name) {
+        match make(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|made| (path, made)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// The folder of the file, if a git repository is around it.
@@ -94,6 +112,8 @@ const VARIABLES: [&str; 3] = ["PATH", "HOME", "XDG_CONFIG_HOME"];
 /// Starts git. What it is asked for reads no file of the work tree, so no filter of the repository is ever run.
 struct Git<'a> {
     folder: &'a Path,
+    /// Part of the name of a folder that this process makes in the repository.
+    unique: &'a str,
     environment: &'a [(String, String)],
     /// The repository, and an empty folder in the place of its work tree: even writing an index looks at files there.
     places: Option<(&'a Path, &'a Path)>,
@@ -129,12 +149,12 @@ impl Git<'_> {
         let path = format!("{}{name}", self.run(&["rev-parse", "--show-prefix"], None, None)?);
         let repository = PathBuf::from(self.run(&["rev-parse", "--absolute-git-dir"], None, None)?);
         let text = |error: io::Error| error.to_string();
-        let own = repository.join("regent-anchor");
-        files::remove(&own).map_err(text)?; // a process that was killed may have left it
+        let name = |n| repository.join(format!("regent-anchor-{}-{n}", self.unique));
+        let (own, ()) = make_new(name, files::make_new_folder).map_err(text)?;
         let (empty, index) = (own.join("empty"), own.join("index"));
-        files::make_folder(&empty).map_err(text)?;
         let git = Git { places: Some((&repository, &empty)), ..*self };
-        let committed = git.commit_as(&path, File::open(file).map_err(text)?, message, &index);
+        let committed = files::make_new_folder(&empty).and_then(|()| File::open(file)).map_err(text);
+        let committed = committed.and_then(|bytes| git.commit_as(&path, bytes, message, &index));
         files::remove(&own).map_err(text)?;
         committed
     }
@@ -167,13 +187,13 @@ impl Git<'_> {
 }
 
 fn commit(
-    folder: &Path,
-    file: &Path,
+    (folder, file): (&Path, &Path),
     checkpoints: usize,
+    unique: &str,
     environment: &[(String, String)],
 ) -> Result<String, Problem> {
     let message = format!("checkpoints of the audit, {checkpoints} so far");
-    match (Git { folder, environment, places: None }).commit(file, &message) {
+    match (Git { folder, unique, environment, places: None }).commit(file, &message) {
         Ok(true) => {
             Ok(format!("{} (committed; push it to where this machine cannot rewrite it)", file.display()))
         }

@@ -15,7 +15,7 @@ use runtime::keeping::{Backup, Count, FORMAT, How, KeptBackup, Manifest, Occasio
 use runtime::{Code, House, Lapsed, Problem};
 use serde::{Deserialize, Serialize};
 
-use super::files::{self, Draft};
+use super::files::{self, Draft, Drafts};
 use super::host::{OsHost, seal_of, unusable};
 use super::trusted::Untrusted;
 use super::{access, blocking, policies, trusted};
@@ -379,7 +379,7 @@ impl OsHost {
     /// Half a copy that they left holds somebody, too; it is removed.
     pub(super) fn kept_backups(&self) -> Vec<KeptBackup> {
         for place in [&self.house.data, &self.house.backups()] {
-            drop(files::clear(place)); // what cannot be removed is in the way of nothing
+            drop(files::clear(place, Drafts::All)); // what cannot be removed is in the way of nothing
         }
         let text = trusted::text(&self.house.backup_list()).ok().flatten().unwrap_or_default();
         let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());

@@ -21,6 +21,11 @@ pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// A folder that was not there before, for its owner only.
+pub(super) fn make_new_folder(path: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().mode(0o700).create(path)
+}
+
 /// A new file for its owner only.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
@@ -123,10 +128,10 @@ impl Draft {
     pub(super) fn make(parent: &Path, unique: &str) -> io::Result<Self> {
         const TRIES: u32 = 100;
         make_folder(parent)?;
-        clear(parent)?;
+        clear(parent, Drafts::Marked)?;
         let path = parent.join(format!("{DRAFT}{unique}"));
         for _ in 0..TRIES {
-            make_folder(&path)?;
+            make_new_folder(&path)?;
             let lock = match open_folder(&path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 lock => lock?,
@@ -139,7 +144,9 @@ impl Draft {
             // Somebody who tidies up may have found it before it was locked.
             if is_named(&lock, &path)? {
                 let draft = Self { path, _lock: lock, named: false };
-                // Before anything else is in it: file tools leave a folder with this mark alone.
+                // Another user may have exchanged a folder on the way since it was checked.
+                trusted::folder(&draft.path)?;
+                // Before anything else is in it: file tools leave a folder with this mark alone, and `clear` removes it.
                 write(&draft.path.join(BACKUP_MARK), b"")?;
                 return Ok(draft);
             }
@@ -187,24 +194,54 @@ impl Drop for Draft {
     fn drop(&mut self) {
         if !self.named {
             // What cannot be removed now is removed by the next one.
-            drop(std::fs::remove_dir_all(&self.path));
+            drop(remove_marked(&self.path));
         }
     }
 }
 
+/// Which drafts are removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Drafts {
+    /// In a folder of the instance: all of them. Those of earlier versions have no mark.
+    All,
+    /// In a folder that the owner named: those that the caller owns and that hold the mark of a backup.
+    Marked,
+}
+
 /// Removes the drafts that dead processes have left.
-pub(super) fn clear(parent: &Path) -> io::Result<()> {
+pub(super) fn clear(parent: &Path, drafts: Drafts) -> io::Result<()> {
     for name in names(parent)?.iter().filter(|name| name.starts_with(DRAFT)) {
         let path = parent.join(name);
         let Ok(folder) = open_folder(&path) else { continue };
+        if drafts == Drafts::Marked && !is_marked(&path) {
+            continue;
+        }
         match folder.try_lock() {
-            Ok(()) => remove(&path)?,
+            Ok(()) => remove_marked(&path)?,
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }
     Ok(())
+}
+
+/// Whether it is a folder of the caller that holds the mark of a backup.
+fn is_marked(path: &Path) -> bool {
+    let caller = nix::unistd::Uid::effective().as_raw();
+    let own = |path: &Path| std::fs::symlink_metadata(path).ok().filter(|found| found.uid() == caller);
+    own(path).is_some_and(|found| found.is_dir())
+        && own(&path.join(BACKUP_MARK)).is_some_and(|found| found.is_file())
+}
+
+/// The mark goes last: if the process is killed meanwhile, what is left still has it.
+fn remove_marked(path: &Path) -> io::Result<()> {
+    if std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
+        for name in names(path)?.iter().filter(|name| *name != BACKUP_MARK) {
+            remove(&path.join(name))?;
+        }
+    }
+    remove(path)
 }
 
 /// A file or a folder with everything in it; that it is not there is fine.
@@ -232,8 +269,8 @@ pub(super) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Draft, copy, digest, names, write};
-    use domain::Digest;
+    use super::{Draft, Drafts, clear, copy, digest, make_folder, names, write};
+    use domain::{BACKUP_MARK, Digest};
 
     #[test]
     fn a_draft_is_removed_unless_it_got_its_name_and_a_name_is_given_once() {
@@ -252,11 +289,50 @@ mod tests {
     fn what_a_dead_process_left_is_removed_and_what_a_living_one_works_on_is_not() {
         let folder = tempfile::tempdir().expect("folder");
         let living = Draft::make(folder.path(), "living").expect("draft");
-        super::make_folder(&folder.path().join(".draft-dead")).expect("folder");
-        write(&folder.path().join(".draft-dead/half"), b"half").expect("write");
+        make_folder(&folder.path().join(".draft-dead")).expect("folder");
+        for name in ["half", BACKUP_MARK] {
+            write(&folder.path().join(".draft-dead").join(name), b"half").expect("write");
+        }
         let mine = Draft::make(folder.path(), "mine").expect("draft");
         assert_eq!(names(folder.path()).expect("names"), [".draft-living", ".draft-mine"]);
         drop((living, mine));
+    }
+
+    #[test]
+    fn no_draft_is_made_where_others_could_exchange_it() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("folder");
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o757)).expect("mode");
+        assert!(Draft::make(folder.path(), "a").is_err());
+        assert_eq!(names(folder.path()).expect("names"), [""; 0]);
+    }
+
+    #[test]
+    fn folders_of_the_owner_are_not_removed_because_of_their_names() {
+        let folder = tempfile::tempdir().expect("folder");
+        let at = |name: &str| folder.path().join(name);
+        make_folder(&at("backup")).expect("folder");
+        write(&at("backup").join(BACKUP_MARK), b"").expect("write");
+        make_folder(&at(".draft-book")).expect("folder");
+        write(&at(".draft-book/chapter"), b"one").expect("write");
+        make_folder(&at(".draft-nest").join(BACKUP_MARK)).expect("folder");
+        std::os::unix::fs::symlink("backup", at(".draft-link")).expect("link");
+        write(&at(".draft-file"), b"").expect("write");
+        make_folder(&at(".draft-theirs")).expect("folder");
+        write(&at(".draft-theirs").join(BACKUP_MARK), b"").expect("write");
+        if nix::unistd::Uid::effective().is_root() {
+            std::os::unix::fs::chown(at(".draft-theirs"), Some(1001), None).expect("chown");
+        } else {
+            std::fs::remove_dir_all(at(".draft-theirs")).expect("remove");
+        }
+        let before = names(folder.path()).expect("names");
+        drop(Draft::make(folder.path(), "a").expect("draft"));
+        assert_eq!(names(folder.path()).expect("names"), before);
+        assert_eq!(names(&at(".draft-book")).expect("names"), ["chapter"]);
+        assert!(Draft::make(folder.path(), "book").is_err(), "it is not shared, either");
+        clear(folder.path(), Drafts::All).expect("clear");
+        assert_eq!(names(folder.path()).expect("names"), [".draft-file", "backup"]);
+        assert_eq!(names(&at("backup")).expect("names"), [BACKUP_MARK]);
     }
 
     #[test]

@@ -73,6 +73,8 @@ impl Host for OsHost {
         for folder in [&house.config, &house.data, &vault.paths.keys] {
             let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
             made.map_err(|error| unusable("make", folder, &error))?;
+            // Before anything is written there: another user may have made it meanwhile.
+            trusted::folder(folder).map_err(|error| unusable("use", folder, &error))?;
         }
         let (mut made, mut root) = (Vec::new(), None);
         let mut make = |path: &Path, content: &str| -> Result<(), Problem> {
@@ -151,7 +153,7 @@ impl Host for OsHost {
     }
 
     fn keep_anchor(&self, to: &str, stream: NodeId, lines: &[String]) -> Result<String, Problem> {
-        anchor::keep(to, stream, lines, &self.written.environment)
+        anchor::keep(to, stream, lines, &self.unique(), &self.written.environment)
     }
 
     async fn open(&self) -> Result<Ledger, Problem> {
@@ -381,7 +383,7 @@ fn inspect_private(name: &'static str, path: &Path) -> Finding {
         Ok(_) => {
             let (what, remedy) = (
                 format!("{} can be read by others", path.display()),
-                format!("chmod 600 {}", path.display()),
+                format!("chmod 600 {}", trusted::quote(path)),
             );
             Finding { name, state: State::Bad, what, remedy: Some(remedy) }
         }
@@ -405,7 +407,7 @@ fn inspect_folder(name: &'static str, folder: &Path) -> Finding {
         Ok(()) if open_to_others(folder) => {
             let (what, remedy) = (
                 format!("{} is open to others", folder.display()),
-                format!("chmod 700 {}", folder.display()),
+                format!("chmod 700 {}", trusted::quote(folder)),
             );
             Finding { name, state: State::Bad, what, remedy: Some(remedy) }
         }

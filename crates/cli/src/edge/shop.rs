@@ -102,7 +102,7 @@ fn key(path: &Path) -> io::Result<Zeroizing<String>> {
     if file.metadata()?.mode() & 0o077 != 0 {
         return Err(io::Error::other(format!(
             "others can read it; chmod 600 {}, and better have a new key made",
-            path.display()
+            trusted::quote(path)
         )));
     }
     let mut text = Zeroizing::new(String::new());

@@ -52,6 +52,7 @@ enum Flaw {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Untrusted {
     path: PathBuf,
+    found: Attributes,
     flaw: Flaw,
 }
 
@@ -108,32 +109,44 @@ impl Untrusted {
         error.get_ref()?.downcast_ref()
     }
 
-    /// The command that puts it right, once the owner has seen what is in it.
-    fn mend(&self) -> String {
-        let path = self.path.display();
+    /// What puts it right, once the owner has seen what is in it. The rights of a folder of another user, and of `/`, are
+    /// not the caller's to change: other programs rely on them.
+    fn mend(&self, caller: u32) -> String {
+        let path = quote(&self.path);
+        let (is_own, is_file) = (self.found.uid == caller, self.found.kind == FileType::RegularFile);
+        let is_top = self.path.parent().is_none();
         match self.flaw {
-            Flaw::Owner(_) => format!("sudo chown {} {path}", Uid::effective()),
-            Flaw::Group(_) | Flaw::Others => format!("chmod go-w {path}"),
-            Flaw::Shared => format!("mkdir -m 700 {path}/regent"),
+            Flaw::Owner(_) if is_file => format!("sudo chown {caller} {path}"),
+            Flaw::Group(_) | Flaw::Others if is_own && !is_top => format!("chmod go-w {path}"),
+            Flaw::Group(_) | Flaw::Others if is_file => format!("sudo chmod go-w {path}"),
+            Flaw::Shared if !is_top => format!("mkdir -m 700 {}", quote(&self.path.join("regent"))),
+            _ => "choose another folder: REGENT_HOME=<folder of your own>".into(),
         }
     }
 
     pub(crate) fn problem(&self) -> Problem {
         Problem::new(Code::UNTRUSTED, self.to_string())
             .safe("nothing was touched")
-            .remedy(self.mend())
+            .remedy(self.mend(Uid::effective().as_raw()))
             .remedy("regent explain R4009")
     }
 
     /// The finding's remedy, and what other problems add.
     pub(crate) fn hint(&self) -> String {
-        format!("{self}; {}", self.mend())
+        format!("{self}; {}", self.mend(Uid::effective().as_raw()))
     }
 }
 
 /// What is wrong, with the command that mends it where that is known.
 pub(super) fn explain(error: &io::Error) -> String {
     Untrusted::within(error).map_or_else(|| error.to_string(), Untrusted::hint)
+}
+
+/// A path as a shell reads it.
+pub(super) fn quote(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
+    if path.chars().all(is_plain) { path.into_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
 
 /// A user in words: the name, where there is one, and the number.
@@ -223,7 +236,7 @@ impl<'a> Walk<'a> {
         let found = Attributes::from(&rustix::fs::fstat(found)?);
         match self.caller.judge(&found, at) {
             Ok(()) => Ok(found),
-            Err(flaw) => Err(io::Error::other(Untrusted { path: path.to_owned(), flaw })),
+            Err(flaw) => Err(io::Error::other(Untrusted { path: path.to_owned(), found, flaw })),
         }
     }
 
@@ -421,6 +434,34 @@ mod tests {
         for (kind, uid, gid, mode, at, expected) in table {
             let found = Attributes { kind: *kind, uid: *uid, gid: *gid, mode: *mode };
             assert_eq!(me().judge(&found, *at), *expected, "{found:?} {at:?}");
+        }
+    }
+
+    #[test]
+    fn a_remedy_is_a_command_for_what_the_caller_owns_and_another_folder_otherwise() {
+        let (file, directory, link) = (FileType::RegularFile, FileType::Directory, FileType::Symlink);
+        let other = "choose another folder: REGENT_HOME=<folder of your own>";
+        let table = [
+            ("/a/b", directory, ME, Flaw::Others, "chmod go-w /a/b"),
+            ("/a/b", directory, ME, Flaw::Group(7), "chmod go-w /a/b"),
+            ("/a b/it's", file, ME, Flaw::Others, r"chmod go-w '/a b/it'\''s'"),
+            ("/a;x", directory, ME, Flaw::Others, "chmod go-w '/a;x'"),
+            ("/a/b", directory, 0, Flaw::Others, other),
+            ("/a/b", directory, 0, Flaw::Group(7), other),
+            ("/a/b", directory, 1001, Flaw::Owner(1001), other),
+            ("/a/b", link, 1001, Flaw::Owner(1001), other),
+            ("/", directory, 0, Flaw::Others, other),
+            ("/", directory, ME, Flaw::Others, other),
+            ("/", directory, 1001, Flaw::Owner(1001), other),
+            ("/", directory, 0, Flaw::Shared, other),
+            ("/a b", directory, 0, Flaw::Shared, "mkdir -m 700 '/a b/regent'"),
+            ("/a/b c", file, 1001, Flaw::Owner(1001), "sudo chown 1000 '/a/b c'"),
+            ("/a/b", file, 0, Flaw::Others, "sudo chmod go-w /a/b"),
+        ];
+        for (path, kind, uid, flaw, expected) in table {
+            let found = Attributes { kind, uid, gid: 7, mode: 0 };
+            let untrusted = Untrusted { path: path.into(), found, flaw };
+            assert_eq!(untrusted.mend(ME), expected, "{untrusted:?}");
         }
     }
 

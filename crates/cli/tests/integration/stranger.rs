@@ -79,7 +79,8 @@ impl House {
         for (who, output) in [("regent", ours), ("verify.py", theirs)] {
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.code() == Some(2) && said.contains(why), "{what}, {who}: {output:?}");
-            assert!(output.stdout.is_empty(), "{what}, {who}: {output:?}");
+            assert!(output.stdout.is_empty() && !said.is_empty(), "{what}, {who}: {output:?}");
+            assert!(!said.contains("Traceback"), "{what}, {who}: {output:?}");
         }
     }
 
@@ -248,6 +249,50 @@ fn without_a_pin_or_a_checkpoint_both_verifiers_refuse_and_say_why() {
     for root in [None, Some("ab".repeat(32))] {
         house.refuse("only a title", title, root.as_deref(), "holds no checkpoint");
         house.refuse("no checkpoints", &unsigned, root.as_deref(), "holds no checkpoint");
+    }
+}
+
+/// What has the wrong shape is no export. Exit code 1 would say that a chain is broken.
+#[test]
+fn lines_of_another_shape_are_refused_and_not_called_broken() {
+    let house = House::lived_in();
+    let lines = house.export(&[]);
+    let entries = lines.iter().position(|line| line.contains("\"entry\":")).expect("entries");
+    let deep = "[".repeat(100_000);
+    let in_objects = "{\"a\":".repeat(100_000);
+    let mut hostile = vec![
+        (1, r#"["checkpoint","signature"]"#.into()),
+        (1, r#""checkpoint""#.into()),
+        (1, "5".into()),
+        (1, "null".into()),
+        (0, deep.clone()),
+        (1, deep.clone()),
+        (1, in_objects),
+        (entries, deep.clone()),
+        (0, "[]".into()),
+    ];
+    for name in ["checkpoint", "signature"] {
+        for value in [Value::from(5), Value::Null, serde_json::json!([]), serde_json::json!({})] {
+            hostile.push((1, with(&lines[1], name, value)));
+        }
+    }
+    for name in ["stream", "entry", "prev_hash", "hash"] {
+        for value in [Value::from(5), Value::Null, serde_json::json!([]), serde_json::json!({})] {
+            hostile.push((entries, with(&lines[entries], name, value)));
+        }
+    }
+    for value in [Value::from("1"), Value::Null, Value::from(true), Value::from(1.0)] {
+        hostile.push((entries, with(&lines[entries], "seq", value)));
+    }
+    for (at, line) in hostile {
+        let mut lines = lines.clone();
+        lines[at].clone_from(&line);
+        house.refuse(&line.chars().take(100).collect::<String>(), &lines, None, "");
+    }
+    let pin = house.at("pin.jsonl");
+    for line in [deep.as_str(), r#"["checkpoint","signature"]"#, r#"{"checkpoint":5,"signature":[]}"#] {
+        std::fs::write(&pin, line).expect("a file");
+        house.refuse("a pin", &lines, pin.to_str(), "line 1 is no checkpoint");
     }
 }
 

@@ -87,6 +87,14 @@ fn everything_is_checked_before_the_first_one_is_made() {
             logical("`.git/x` belongs to git; tools do not change what is in there"),
         ),
         (
+            vec![("a", "n"), ("b", "d/.regent-backup")],
+            logical("`d/.regent-backup` has a name that only backups of Regent use; choose another name"),
+        ),
+        (
+            vec![("a", "n"), ("b", "d/Regent.db")],
+            logical("`d/Regent.db` has a name that only backups of Regent use; choose another name"),
+        ),
+        (
             vec![("a", "n"), ("large", "m")],
             logical("`large` has more than 104857600 bytes, too many to copy"),
         ),

@@ -77,6 +77,14 @@ fn everything_is_checked_before_the_first_one_is_moved() {
             vec![("a", "n"), (".git/config", "m")],
             logical("`.git/config` belongs to git; tools do not change what is in there"),
         ),
+        (
+            vec![("a", "n"), ("b", "d/.regent-backup")],
+            logical("`d/.regent-backup` has a name that only backups of Regent use; choose another name"),
+        ),
+        (
+            vec![("a", "n"), ("b", "d/Regent.db")],
+            logical("`d/Regent.db` has a name that only backups of Regent use; choose another name"),
+        ),
     ];
     for (pairs, wrong) in table {
         assert_eq!(move_all(&tree, &pairs, || {}), Err(wrong), "{pairs:?}");

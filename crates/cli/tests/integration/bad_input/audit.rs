@@ -115,6 +115,40 @@ fn status_and_doctor_say_that_the_audit_is_broken() {
     assert!(doctor.stdout.contains("BAD   audit") && doctor.stdout.contains("R1001"), "{doctor}");
 }
 
+/// What lies beside an anchor is the owner's, whatever its name is.
+#[test]
+fn an_anchor_removes_nothing_of_its_owner() {
+    let world = World::lived_in();
+    let place = world.folder().join("anchors");
+    let own = [place.join("anchor.draft"), place.join(".git/regent-anchor")];
+    for own in &own {
+        std::fs::create_dir_all(own).expect("folder");
+        std::fs::write(own.join("novel"), "x").expect("write");
+    }
+    let to = place.join("anchor.jsonl");
+    let anchor = || world.regent(&["audit", "anchor", "--to", to.to_str().expect("text")]).run();
+    let git = |args: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        assert!(git.arg("-C").arg(&place).args(args).output().expect("git").status.success(), "{args:?}");
+    };
+    git(&["init"]);
+    git(&["config", "user.name", "x"]);
+    git(&["config", "user.email", "x@example.org"]);
+    anchor().succeeds();
+    for own in &own {
+        assert_eq!(std::fs::read_to_string(own.join("novel")).expect("still there"), "x");
+    }
+    std::fs::remove_file(&to).expect("remove");
+    let list = |folder: &std::path::Path| {
+        let names = std::fs::read_dir(folder).expect("folder");
+        let mut names: Vec<_> = names.map(|name| name.expect("name").file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(list(&place), [".git", "anchor.draft"]);
+    assert!(!list(&place.join(".git")).iter().any(|name| name.to_string_lossy().contains("regent-anchor-")));
+}
+
 /// A repository says which programs git starts: hooks, filters, monitors, signers, helpers. An anchor starts none of them, and
 /// git gets nothing of our environment.
 #[test]

@@ -2,7 +2,9 @@
 //! workspace that is gone.
 
 use std::ffi::OsStr;
+use std::fs::Permissions;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::mount::Disk;
@@ -95,6 +97,20 @@ fn a_house_of_somebody_else_is_not_touched() {
     assert_eq!(files(&world.data()), before);
     own(0);
     world.regent(&["audit", "verify"]).run().succeeds();
+}
+
+/// What is there before the first command, or is made while it runs, may be another user's.
+#[test]
+fn no_key_is_written_into_a_folder_that_others_can_write() {
+    let world = World::new();
+    let keys = world.data().join("keys");
+    std::fs::create_dir_all(&keys).expect("folders");
+    let mode = |mode| std::fs::set_permissions(&keys, Permissions::from_mode(mode)).expect("mode");
+    mode(0o777);
+    world.regent(&["init", "--yes"]).run().fails(4, "R4009").says(&["keys"]);
+    assert_eq!(std::fs::read_dir(&keys).expect("keys").count(), 0);
+    mode(0o700);
+    world.regent(&["init", "--yes"]).run().succeeds();
 }
 
 #[test]

@@ -146,6 +146,21 @@ fn a_key_that_goes_away_while_it_is_copied_does_not_fail_the_backup() {
     }
 }
 
+/// A folder that the owner named is full of the owner's files.
+#[test]
+fn a_backup_removes_half_a_copy_and_nothing_of_its_owner() {
+    let world = World::lived_in();
+    let at = |name: &str| world.workspace().join(name);
+    for folder in [".draft-book", ".draft-dead"] {
+        std::fs::create_dir_all(at(folder)).expect("folder");
+        std::fs::write(at(folder).join("node"), "x").expect("write");
+    }
+    std::fs::write(at(".draft-dead/.regent-backup"), "").expect("write");
+    world.regent(&["backup", "--to", "."]).run().succeeds();
+    assert_eq!(std::fs::read_to_string(at(".draft-book/node")).expect("still there"), "x");
+    assert!(!at(".draft-dead").exists());
+}
+
 /// A copy holds the keys of the audit and everything that was ever said: no tool looks into one, whatever it is called.
 #[test]
 fn file_tools_do_not_look_into_a_backup_wherever_it_lies() {
