@@ -107,11 +107,7 @@ async fn one_command_with_a_wrong_clock_puts_nothing_off_and_prolongs_nothing() 
         let open = world.app.knocks().await.expect("open");
         let senders: Vec<_> = open.iter().filter_map(|knock| knock.sender.as_deref()).collect();
         assert_eq!(senders, ["demo:s2"], "{kept:?}: the one that was asked by the wrong clock has expired");
-        assert_eq!(
-            world.app.grants().await.expect("grants").remove(0).state,
-            GrantState::Expired,
-            "{kept:?}"
-        );
+        assert_eq!(granted(&world).await, GrantState::Expired, "{kept:?}");
 
         // The message of the wrong clock goes two days after the jump back, and not in ten years.
         world.clock.turn(KEPT - HOUR);
@@ -123,6 +119,43 @@ async fn one_command_with_a_wrong_clock_puts_nothing_off_and_prolongs_nothing() 
         let check = Check { complete: true, ..Check::default() };
         assert_eq!(world.app.audit_verify(&check).await.expect("verified").problem(), None, "{kept:?}");
     }
+}
+
+/// A machine that wakes up and is corrected by two minutes, and one that another system has set back by an hour.
+#[tokio::test]
+async fn a_clock_that_is_set_back_by_less_than_their_length_ends_nothing() {
+    for kept in Kept::each() {
+        let mut world = world(kept).await;
+        let asked = world.run("delete old.txt").await.expect("a report");
+        assert!(asked.problem().is_some_and(|it| it.code == Code::WAITING), "{kept:?}");
+        message(&world.app, 1).await;
+        grant(&world.app).await;
+        let open = async |world: &World| {
+            world.app.tick().await.expect("a tick");
+            let status = world.app.status().await.expect("a status");
+            let listed = world.app.approvals().await.expect("open").len();
+            let knocks = world.app.knocks().await.expect("open").len();
+            assert_eq!((status.questions, status.wanting_in), (listed as u64, knocks as u64), "{kept:?}");
+            (listed, knocks, granted(world).await)
+        };
+        world.clock.turn_back(Duration::from_secs(130));
+        world.restart();
+        assert_eq!(open(&world).await, (1, 1, GrantState::Live), "{kept:?}: two minutes");
+        world.clock.turn_back(APPROVAL);
+        assert_eq!(open(&world).await, (0, 1, GrantState::Live), "{kept:?}: longer than a question is open");
+        world.clock.turn_back(DAY);
+        assert_eq!(open(&world).await, (0, 1, GrantState::Expired), "{kept:?}: longer than the grant lasts");
+        world.clock.turn_back(WEEK);
+        assert_eq!(open(&world).await, (0, 0, GrantState::Expired), "{kept:?}: longer than a week");
+
+        // What has expired stays so when the clock is right again.
+        world.clock.turn(WEEK + DAY + APPROVAL + Duration::from_secs(130));
+        assert_eq!(open(&world).await, (0, 0, GrantState::Expired), "{kept:?}");
+    }
+}
+
+async fn granted(world: &World) -> GrantState {
+    world.app.grants().await.expect("grants").remove(0).state
 }
 
 /// The words of the messages that came in, or nothing where they were erased.
