@@ -163,7 +163,7 @@ async fn granted(world: &World) -> GrantState {
 /// All words are older than their limit by a clock that is ten years ahead for one command, and none of them go.
 #[tokio::test]
 async fn one_command_with_a_clock_that_is_ahead_erases_no_words_before_their_time() {
-    for (kept, is_new) in Kept::each().into_iter().flat_map(|kept| [(kept, true), (kept, false)]) {
+    for (kept, is_new) in Kept::each().flat_map(|kept| [(kept, true), (kept, false)]) {
         let mut world = world(kept).await;
         let hours = async |world: &World, hours: u32| {
             for _ in 0..hours {
