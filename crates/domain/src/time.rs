@@ -44,10 +44,17 @@ impl Time {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// Whether this moment, now, lies between the two. What begins in the future was dated by a wrong clock and counts as
-    /// over, so that no wrong clock prolongs anything: not the clock of then, and not the clock of now.
+    /// Whether this moment, now, lies between the two. What begins further in the future than its own length was dated by a
+    /// wrong clock and counts as over: nothing lasts longer than twice its length, whether the clock was wrong then or is
+    /// wrong now, and a clock that is corrected by less than that length ends nothing.
     #[must_use]
     pub fn is_within(self, since: Self, until: Self) -> bool {
+        self < until && since <= self.plus(until.since(since).max(CLOCK_TOLERANCE))
+    }
+
+    /// The same for what may not last longer than its length at all: whatever begins in the future counts as over.
+    #[must_use]
+    pub fn is_strictly_within(self, since: Self, until: Self) -> bool {
         self < until && !since.is_after(self)
     }
 
@@ -155,20 +162,25 @@ mod tests {
     }
 
     #[test]
-    fn nothing_lasts_longer_than_its_own_length_whatever_the_clock_says() {
+    fn nothing_lasts_longer_than_twice_its_length_whatever_the_clock_says() {
         let at = |seconds: i64| Time::from_micros(seconds * 1_000_000);
         let years = 10 * 365 * 24 * 3600;
-        for (now, expected, name) in [
-            (0, true, "at its beginning"),
-            (99, true, "before its end"),
-            (100, false, "at its end"),
-            (years, false, "long after it"),
-            (-60, true, "a clock that was corrected a little"),
-            (-61, false, "a clock that was corrected by more"),
-            (-years, false, "a clock that is years behind"),
+        for (now, expected, strictly, name) in [
+            (0, true, true, "at its beginning"),
+            (99, true, true, "before its end"),
+            (100, false, false, "at its end"),
+            (years, false, false, "long after it"),
+            (-60, true, true, "a clock that was corrected a little"),
+            (-61, true, false, "a clock that was corrected by more"),
+            (-100, true, false, "a clock that was corrected by its length"),
+            (-101, false, false, "a clock that was corrected by more than its length"),
+            (-years, false, false, "a clock that is years behind"),
         ] {
             assert_eq!(at(now).is_within(at(0), at(100)), expected, "{name}");
+            assert_eq!(at(now).is_strictly_within(at(0), at(100)), strictly, "{name}, strictly");
         }
+        assert!(at(-60).is_within(at(0), at(1)), "what is short bears what clocks may differ");
+        assert!(!at(-61).is_within(at(0), at(1)));
     }
 
     #[test]

@@ -1,10 +1,6 @@
 //! A question to one table: enough for the read views, small enough that a map can answer it too.
 
 use std::marker::PhantomData;
-use std::time::Duration;
-
-use domain::Time;
-use domain::limits::CLOCK_TOLERANCE;
 
 use crate::table::{Record, Table};
 use crate::value::{Cell, Row, Value};
@@ -114,23 +110,6 @@ impl<T: Record> Select<T> {
     pub fn starting_with(self, column: &'static str, prefix: &str) -> Self {
         // `~` sorts after every character an id can have.
         self.filter(column, Op::Ge, &prefix.to_owned()).filter(column, Op::Lt, &format!("{prefix}~"))
-    }
-
-    /// Rows of something that lasts from `created_at` to `timeout_at` and does at this moment, as [`Time::is_within`] says.
-    #[must_use]
-    pub fn lasting(self, now: Time) -> Self {
-        let latest = now.plus(CLOCK_TOLERANCE).plus(Duration::from_micros(1));
-        self.filter("timeout_at", Op::Gt, &now).filter("created_at", Op::Lt, &latest)
-    }
-
-    /// The rows that [`Self::lasting`] leaves out: what has ended, and what was dated by a wrong clock.
-    #[must_use]
-    pub fn over(self, now: Time) -> [Self; 2]
-    where
-        Self: Clone,
-    {
-        let ended = self.clone().filter("timeout_at", Op::Lt, &now.plus(Duration::from_micros(1)));
-        [ended, self.filter("created_at", Op::Gt, &now.plus(CLOCK_TOLERANCE))]
     }
 
     #[must_use]

@@ -1,7 +1,9 @@
 //! A clock that goes back is recorded, once per jump. Until then something may have been dated by a clock that was wrong, and
-//! the record of the jump says up to where, and when that was noticed.
+//! the record of the jump says up to where, and when that was noticed. A clock that leaps ahead cannot be told from a machine
+//! that was switched off: what cannot be undone is measured from before the leap.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use domain::Time;
 use ledger::records::AuditEntry;
@@ -12,6 +14,9 @@ use crate::pipeline::Desk;
 use crate::problem::Problem;
 
 const WENT_BACK: &str = "clock.back";
+/// A clock that is further ahead of the newest commit, or of the last look of this process, has leapt; as far as the duty
+/// `retention` is from the next one.
+const LEAP: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often to look again when another process wrote at the same moment.
 const TRIES: usize = 8;
 
@@ -24,17 +29,54 @@ pub(crate) struct Jump {
     pub(crate) events: i64,
 }
 
-/// The latest moment that this process has seen.
+/// The clock of now was compared with the newest commit.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    at: Time,
+    /// When the newest commit was written, by the clock of then.
+    written: Time,
+    /// The latest moment since.
+    latest: Time,
+}
+
+impl Look {
+    /// Whether the clock has only gone on since.
+    fn holds(&self, now: Time) -> bool {
+        !self.latest.is_after(now) && now <= self.latest.plus(LEAP)
+    }
+}
+
+/// The last look of this process.
 #[derive(Debug, Default)]
-pub(crate) struct Latest(Mutex<Option<Time>>);
+pub(crate) struct Latest(Mutex<Option<Look>>);
 
 impl Latest {
-    /// Whether the ledger has to be looked at: for the first time, or because the clock went back since.
+    fn look(&self) -> MutexGuard<'_, Option<Look>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the ledger has to be looked at: for the first time, or because the clock went back or leapt ahead since.
     fn advance(&self, now: Time) -> bool {
-        let mut latest = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let is_new = latest.is_none_or(|latest| latest.is_after(now));
-        *latest = Some(latest.filter(|_| !is_new).map_or(now, |latest| latest.max(now)));
-        is_new
+        let mut look = self.look();
+        let Some(look) = look.as_mut().filter(|look| look.holds(now)) else { return true };
+        look.latest = look.latest.max(now);
+        false
+    }
+
+    /// Keeps what a look found, unless another one at the same time was faster: it came before anything was written.
+    fn keep(&self, now: Time, written: Time) {
+        let mut look = self.look();
+        if !look.is_some_and(|look| look.holds(now)) {
+            *look = Some(Look { at: now, written, latest: now });
+        }
+    }
+
+    /// The moment that not the clock of this command alone vouches for: now, or, if the clock has leapt, the newest commit
+    /// before the leap, until the clock has gone on for as long as a leap. Without a look it is the beginning of time.
+    pub(crate) fn confirmed(&self, now: Time) -> Time {
+        let Some(look) = *self.look() else { return Time::from_micros(0) };
+        let has_leapt = look.at > look.written.plus(LEAP) && now < look.at.plus(LEAP);
+        if has_leapt { look.written.min(now) } else { now }
     }
 }
 
@@ -46,6 +88,7 @@ pub(crate) async fn watch(desk: &Desk, latest: &Latest) -> Result<(), Problem> {
     }
     for _ in 0..TRIES {
         let (now, last) = (desk.now(), desk.ledger.last_commit().await?);
+        latest.keep(now, last.as_ref().map_or(now, |last| last.at.min(now)));
         let Some(last) = last.filter(|last| last.at.is_after(now)) else { return Ok(()) };
         let jump = Jump { from: last.at, to: now, events: desk.ledger.newest_event().await? };
         let detail = serde_json::to_value(jump).map_err(Problem::internal)?;
@@ -94,9 +137,31 @@ mod tests {
     fn the_ledger_is_looked_at_once_and_again_when_the_clock_went_back() {
         let latest = Latest::default();
         for (day, expected) in
-            [(9, true), (9, false), (10, false), (3, true), (3, false), (9, false), (8, true)]
+            [(9, true), (9, false), (10, false), (3, true), (3, false), (4, false), (3, true), (9, true)]
         {
             assert_eq!(latest.advance(at(day)), expected, "day {day}");
+            latest.keep(at(day), at(day));
+        }
+    }
+
+    #[test]
+    fn a_clock_that_leaps_ahead_is_believed_after_a_day() {
+        let latest = Latest::default();
+        assert_eq!(latest.confirmed(at(9)), at(0), "nothing is known");
+        for (day, written, expected, name) in [
+            (9, 9, 9, "the clock is right"),
+            (10, 9, 10, "a day went by"),
+            (12, 10, 10, "two days went by"),
+            (12, 12, 10, "what was written since the leap says nothing"),
+            (13, 12, 13, "it is a day since"),
+            (900, 13, 13, "a leap"),
+            (14, 900, 14, "it went back"),
+            (900, 14, 14, "again"),
+            (902, 900, 900, "and once more: it wrote before"),
+        ] {
+            latest.advance(at(day));
+            latest.keep(at(day), at(written.min(day)));
+            assert_eq!(latest.confirmed(at(day)), at(expected), "{name}");
         }
     }
 

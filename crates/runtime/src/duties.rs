@@ -83,7 +83,7 @@ impl Kind {
         let some = |is_wanted| if is_wanted { Wanted::InTime } else { Wanted::No };
         Ok(match self {
             Self::Upkeep => Wanted::InTime,
-            Self::Retention => some(!kept.is_empty()),
+            Self::Retention => some(!kept.days.is_empty()),
             Self::Scrub if row.is_some_and(is_demanded) => Wanted::Now,
             Self::Scrub => Wanted::No,
             Self::Checkpoint => match unsigned(&desk.ledger).await? {
@@ -146,8 +146,12 @@ async fn sign(desk: &Desk, done: &mut Batch) -> Result<(), Problem> {
 
 const DONE: &str = "done";
 
-/// For how many days the words of an adapter's events are kept.
-pub(crate) type Kept = BTreeMap<String, u32>;
+/// For how many days the words of an adapter's events are kept, and up to when they are counted.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) days: BTreeMap<String, u32>,
+    pub(crate) until: Time,
+}
 
 /// What came of one duty, or when it is due.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -208,7 +212,8 @@ pub(crate) async fn demand_scrub(desk: &Desk, host: &dyn Host, batch: &mut Batch
 
 /// Scrubs, if it is due. Whether the files are clean now.
 pub(crate) async fn scrub(desk: &Desk, host: &dyn Host) -> Result<bool, Problem> {
-    let state = attend(desk, host, Kind::Scrub, &Kept::new()).await?;
+    let kept = Kept { days: BTreeMap::new(), until: desk.now() };
+    let state = attend(desk, host, Kind::Scrub, &kept).await?;
     Ok(matches!(state, DutyState::Done { .. } | DutyState::Idle))
 }
 

@@ -33,8 +33,8 @@ const TRIES: usize = 8;
 
 /// Does the duty. Cut off, it is gone on with the next time; done twice, it finds nothing left.
 pub(crate) async fn keep(desk: &Desk, host: &dyn Host, kept: &Kept) -> Result<(), Problem> {
-    let now = desk.now();
-    let limits = kept.iter().map(|(adapter, days)| (adapter.clone(), now.minus(DAY * *days))).collect();
+    let now = kept.until;
+    let limits = kept.days.iter().map(|(adapter, days)| (adapter.clone(), now.minus(DAY * *days))).collect();
     let past = Past { ledger: &desk.ledger, limits, now, jumps: clock::jumps(&desk.ledger).await? };
     let future = now.plus(CLOCK_TOLERANCE);
     for (adapter, limit) in &past.limits {
@@ -94,6 +94,7 @@ async fn erase(
 struct Past<'a> {
     ledger: &'a Ledger,
     limits: BTreeMap<String, Time>,
+    /// As far as it is certain: [`clock::Latest::confirmed`].
     now: Time,
     jumps: Vec<Jump>,
 }

@@ -22,6 +22,6 @@ impl Duty {
     #[must_use]
     pub fn is_due(&self, now: Time, interval: Duration) -> bool {
         let since = self.next_due.minus(interval);
-        !now.is_within(self.last_run.map_or(since, |last| last.max(since)), self.next_due)
+        !now.is_strictly_within(self.last_run.map_or(since, |last| last.max(since)), self.next_due)
     }
 }

@@ -21,6 +21,6 @@ impl Lease {
     /// Whether it still runs, if it is renewed for this length each time.
     #[must_use]
     pub fn is_running(&self, now: Time, length: Duration) -> bool {
-        now.is_within(self.until.minus(length), self.until)
+        now.is_strictly_within(self.until.minus(length), self.until)
     }
 }

@@ -7,7 +7,6 @@ use crate::committer::Ledger;
 use crate::query::{Op, Select};
 use crate::records::{Approval, ApprovalCode, Grant, GrantLog};
 use crate::store::StoreError;
-use crate::table::Record;
 
 fn unanswered() -> Select<Approval> {
     Select::any_of("status", &[Status::Pending, Status::Escalated])
@@ -25,13 +24,13 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn open_approvals(&self, now: Time, limit: u32) -> Result<Vec<Approval>, StoreError> {
-        self.select(unanswered().lasting(now).ascending("timeout_at").limit(limit)).await
+        self.open(unanswered(), now, limit, |asked| asked.is_open(now)).await
     }
 
     /// # Errors
     /// If the database cannot be read.
     pub async fn count_open_approvals(&self, now: Time) -> Result<u64, StoreError> {
-        self.count(unanswered().lasting(now)).await
+        self.count_open(unanswered(), now, |asked| asked.is_open(now)).await
     }
 
     /// What was not answered in time, and is not known to have expired yet.
@@ -39,20 +38,7 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn overdue_approvals(&self, now: Time, limit: u32) -> Result<Vec<Approval>, StoreError> {
-        self.overdue(unanswered().over(now), limit).await
-    }
-
-    pub(super) async fn overdue<T: Record>(
-        &self,
-        over: [Select<T>; 2],
-        limit: u32,
-    ) -> Result<Vec<T>, StoreError> {
-        let [ended, misdated] = over;
-        let mut found = self.select(ended.limit(limit)).await?;
-        if found.is_empty() {
-            found = self.select(misdated.limit(limit)).await?;
-        }
-        Ok(found)
+        self.overdue(unanswered(), now, limit, |asked| asked.is_open(now)).await
     }
 
     /// Every yes that no call has used yet.

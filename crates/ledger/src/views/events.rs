@@ -92,14 +92,14 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn open_knocks(&self, now: Time, limit: u32) -> Result<Vec<Knock>, StoreError> {
-        let open = Select::by("status", &Status::Pending).lasting(now);
-        self.select(open.ascending("timeout_at").limit(limit)).await
+        self.open(Select::by("status", &Status::Pending), now, limit, |knock: &Knock| knock.is_open(now))
+            .await
     }
 
     /// # Errors
     /// If the database cannot be read.
     pub async fn count_open_knocks(&self, now: Time) -> Result<u64, StoreError> {
-        self.count(Select::<Knock>::by("status", &Status::Pending).lasting(now)).await
+        self.count_open(Select::by("status", &Status::Pending), now, |knock: &Knock| knock.is_open(now)).await
     }
 
     /// What was not answered in time, and is not known to have expired yet.
@@ -107,7 +107,8 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn overdue_knocks(&self, now: Time, limit: u32) -> Result<Vec<Knock>, StoreError> {
-        self.overdue(Select::by("status", &Status::Pending).over(now), limit).await
+        self.overdue(Select::by("status", &Status::Pending), now, limit, |knock: &Knock| knock.is_open(now))
+            .await
     }
 
     /// The access requests of these senders that wait for an answer.

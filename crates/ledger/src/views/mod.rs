@@ -6,6 +6,7 @@ mod bodies;
 mod broker;
 mod events;
 mod ids;
+mod open;
 mod people;
 mod tasks;
 

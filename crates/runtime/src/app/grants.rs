@@ -230,7 +230,8 @@ impl App {
         let used = log.iter().filter(|log| log.event == GrantEvent::Used).count();
         let state = match grant.revoked_at {
             Some(_) => GrantState::Revoked,
-            None if grant.is_expired(now) => GrantState::Expired,
+            // Once it is on record that it expired, no clock brings it back.
+            None if grant.live.is_none() || grant.is_expired(now) => GrantState::Expired,
             None => GrantState::Live,
         };
         let old = !now.is_within(grant.created_at, grant.created_at.plus(LOOK_AGAIN));

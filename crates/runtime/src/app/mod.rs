@@ -44,7 +44,7 @@ use tokio::sync::OnceCell;
 use crate::bus::Bus;
 use crate::clock;
 use crate::duties;
-use crate::duties::{DutyLine, Pace};
+use crate::duties::{DutyLine, Kept, Pace};
 use crate::host::Host;
 use crate::house::House;
 use crate::minds::Minds;
@@ -158,7 +158,9 @@ impl App {
     /// If the ledger fails; that a duty failed is a line.
     pub async fn tick(&self) -> Result<Vec<DutyLine>, Problem> {
         approve::sweep(&self.desk().await?).await?;
-        duties::tick(&self.desk().await?, &*self.parts.host, &self.parts.settings.retention()).await
+        let desk = self.desk().await?;
+        let kept = Kept { days: self.parts.settings.retention(), until: self.latest.confirmed(desk.now()) };
+        duties::tick(&desk, &*self.parts.host, &kept).await
     }
 
     /// This process is to end: what runs is told, and what it came to is kept. Says whether it is at work at all.
