@@ -28,7 +28,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// A criterion without a check needs a judge; what nobody judged is not met. A check that holds and that no call has
+/// A criterion without a check needs a judge; without a judgement it is not met. A check that holds and that no call has
 /// shown to hold leaves the criterion unverified.
 #[must_use]
 pub fn judge(criterion: &Criterion, found: Found<'_>) -> Verdict {

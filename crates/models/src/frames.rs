@@ -7,7 +7,7 @@ use crate::Trouble;
 
 /// The most one frame may have. A frame that holds a whole reply still fits.
 pub const FRAME_BYTES: usize = llm::REPLY_BYTES * 4;
-/// The most a stream may have, with everything that is no part of a reply: wrapping, comments, events that nobody knows. A long
+/// The most a stream may have, with everything that is no part of a reply: wrapping, comments, unknown events. A long
 /// reply in small pieces has a few megabytes of it.
 pub const STREAM_BYTES: usize = FRAME_BYTES * 16;
 

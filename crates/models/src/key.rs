@@ -1,4 +1,4 @@
-//! A key to somebody's server. It is shown nowhere, and overwritten when it is no longer needed. What a server returns is looked
+//! A key to a server. It is not shown, and overwritten when it is no longer needed. What a server returns is looked
 //! through for it: [`KeyMatcher`] for replies, [`Key::remove`] for errors, [`StreamRedactor`] for what is shown while it comes in.
 
 #[cfg(test)]

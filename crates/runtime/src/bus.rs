@@ -165,7 +165,7 @@ impl Tap {
         for row in self.ledger.steps_after(self.after, PAGE).await? {
             last = row.seq.0.unwrap_or(last);
             let step = match pipeline::step_of(&self.ledger, &row).await {
-                // Whoever waits for the steps behind it would wait for ever.
+                // A reader of the steps behind it would wait for ever.
                 Err(problem) if problem.code == Code::DATABASE_DAMAGED => None,
                 step => step?,
             };

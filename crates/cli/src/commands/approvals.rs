@@ -259,7 +259,7 @@ async fn list(app: &App, screen: &Screen, limit: u32, all_senders: bool) -> Done
     Ok(0)
 }
 
-/// What is not shown is counted, and how to see it is said.
+/// Counts what is not shown, and names the command that shows it.
 fn left_out(screen: &Screen, limit: u32, calls: u64, senders: u64) {
     if calls > 0 {
         let more = plural(calls, "more call waits", "more calls wait");

@@ -288,7 +288,7 @@ impl OsHost {
                     false => not_as_good(&fault),
                 },
                 Ok(Examined { counted, .. }) => return Ok((drafted, counted, None)),
-                // A key that was copied while it was erased is none.
+                // What was copied while it was erased is no key.
                 Err(problem) if [Code::BACKUP_DAMAGED, Code::KEY].contains(&problem.code) => {
                     not_as_good(&problem.what)
                 }

@@ -332,7 +332,7 @@ mod tests {
         let url = format!("http://{}/health", listener.local_addr().expect("address"));
         let served = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().expect("a connection");
-            // Until nobody reads any more.
+            // Until the reader is gone.
             while stream.write_all(b" ").is_ok() {
                 std::thread::sleep(std::time::Duration::from_millis(20));
             }

@@ -60,7 +60,7 @@ impl Task {
         let unverified = verdicts.into_iter().any(Verdict::is_unverified);
         let directive = match solution.directive {
             other if last && !other.is_final() => Macro::Abandon,
-            // It is delivered, and what nobody could verify is named.
+            // The result is delivered, and lists what could not be verified.
             Macro::Accept if unverified => Macro::Success,
             other => other,
         };

@@ -75,7 +75,7 @@ pub struct Reader {
     wrapped: bool,
     limit: u32,
     key: Option<Key>,
-    /// Between what comes in and whoever hears it.
+    /// Between what comes in and the listener.
     redactor: StreamRedactor,
 }
 

@@ -1,4 +1,4 @@
-//! Finds a key in a text, however it is written there: as it is, split by blanks or by characters that nobody sees, in hexadecimal
+//! Finds a key in a text, however it is written there: as it is, split by blanks or by invisible characters, in hexadecimal
 //! digits, in Base64 at any offset, and all of that behind escapes of JSON, addresses and HTML, also several of them in layers.
 //!
 //! A text is taken apart layer by layer. Each layer is looked through, and what is found there is a part of the text itself.
@@ -15,7 +15,7 @@ const LAYERS: usize = 6;
 /// The longest escape, as often as there may be layers of it: the end of a text that may be the beginning of one.
 const ESCAPE_BYTES: usize = 10 * LAYERS;
 
-/// What stands in the place of a key.
+/// The text that takes the place of a key.
 pub(crate) const HIDDEN: &str = "(key)";
 
 /// The forms of one key.

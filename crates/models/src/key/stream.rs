@@ -5,7 +5,7 @@ use llm::Piece;
 use super::Key;
 use super::matcher::{HIDDEN, KeyMatcher};
 
-/// What may wait. A text that is longer and still may be the beginning of a key is made of what nobody sees, and is not shown.
+/// What may wait. A text that is longer and still may be the beginning of a key is made of invisible characters, and is not shown.
 const HELD_BYTES: usize = 16 * 1024;
 
 /// All kinds of pieces are one text: that is how they are shown.

@@ -15,7 +15,7 @@ use crate::problem::{Code, Problem};
 
 /// How far back it is looked for.
 const LOOKED_AT: u32 = 50;
-/// What is told of a task that cannot be read.
+/// The summary of a task that cannot be read.
 const UNREADABLE: &str = "(what came of it cannot be read any more)";
 /// What is told of a result.
 const SUMMARY_CHARS: usize = 300;

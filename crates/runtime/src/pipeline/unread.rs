@@ -76,7 +76,7 @@ pub(crate) async fn end_unread(
     Ok(Ended { status, result: Some(result), question: None, worked: true })
 }
 
-/// The call of a row. What it was given stands in its record.
+/// The call of a row. Its arguments are in its record.
 fn as_called(row: &ToolCall) -> Call {
     Call {
         id: row.id,

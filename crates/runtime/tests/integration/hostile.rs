@@ -17,7 +17,7 @@ use crate::dialects::world;
 /// Beyond the reflexes, and the file that is written is named: it is written without a question.
 const NOTE: &str = "work out how much there is to read in here, and note it in out.txt";
 
-/// What stands in a field: what belongs there, or something else.
+/// The content of a field: what belongs there, or something else.
 type Hole = Option<Value>;
 
 fn texts() -> impl Strategy<Value = String> {
@@ -66,7 +66,7 @@ fn counts() -> impl Strategy<Value = Usage> {
     })
 }
 
-/// One run: what stands in the fields, in the order in which they are filled, what is counted, and what is done.
+/// One run: the content of the fields, in the order in which they are filled, what is counted, and what is done.
 #[derive(Clone, Debug)]
 struct Play {
     holes: Vec<Hole>,

@@ -112,7 +112,7 @@ impl Form {
     }
 }
 
-/// A reply stands in a journal: what could not be read there again is no reply.
+/// A reply is kept in a journal: what could not be read from there is no reply.
 fn kept(reply: Reply) -> Result<Reply, Misfit> {
     match canonical::bytes_within(&reply, NESTED_LEVELS) {
         Ok(_) => Ok(reply),

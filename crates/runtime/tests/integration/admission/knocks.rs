@@ -306,7 +306,7 @@ async fn a_yes_is_for_what_was_seen_and_nobody_is_introduced_twice() {
     }
 }
 
-/// What was asked about somebody goes with them: from the list, from the counts, and from what is decided later.
+/// The access request of a person goes with them: from the list, from the counts, and from later decisions.
 #[tokio::test]
 async fn an_access_request_goes_with_the_person_that_is_forgotten() {
     for kept in Kept::each() {
