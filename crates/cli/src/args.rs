@@ -390,7 +390,7 @@ pub(crate) enum Events {
 pub(crate) enum Audit {
     /// Check that nothing in the record was changed; exit 0 if so, 1 if not
     #[command(
-        after_help = "Example:\n  regent audit verify && echo good\n  regent audit verify --root ~/anchors/regent.jsonl --complete\n  regent audit verify --export record.jsonl --root 64 digits"
+        after_help = "Example:\n  regent audit verify && echo good\n  regent audit verify --root ~/anchors/regent.jsonl --complete --bodies\n  regent audit verify --export record.jsonl --root 64 digits"
     )]
     Verify {
         /// Compare with what you kept elsewhere: the root key, or a file made by `audit anchor`
@@ -399,6 +399,9 @@ pub(crate) enum Audit {
         /// Also check that every effect has its entry, and every entry its effect
         #[arg(long, conflicts_with = "export")]
         complete: bool,
+        /// Also compare every body (texts and results) with its digest
+        #[arg(long, conflicts_with = "export")]
+        bodies: bool,
         /// Check an exported record instead of this house's own
         #[arg(long, value_name = "FILE")]
         export: Option<PathBuf>,

@@ -1,6 +1,7 @@
 //! What every store must do. `ledger` runs it on the in-memory store, `ledger-sql` on each database.
 
 #![expect(clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "this is a test suite")]
+mod bodies;
 mod records;
 pub mod spending;
 
@@ -14,7 +15,9 @@ use domain::{Digest, Time};
 use crate::chain::{Fault, MemoryVault, Pinned, Vault, Word};
 use crate::records::{AuditEntry, AuditHead, Blob, Event, Identity, Lease, Salt, SaltBytes, TaskStep};
 use crate::value::{Ref, Row, Seq};
-use crate::{Batch, CommitError, Entry, Found, Ledger, Op, Refusal, Seal, Select, Store, Written};
+use crate::{
+    AuditScope, Batch, CommitError, Entry, Found, Ledger, Op, Refusal, Seal, Select, Store, Written,
+};
 
 const STREAM: NodeId = NodeId::from_bits(1);
 
@@ -40,6 +43,7 @@ pub async fn run<S: AsyncFn() -> Arc<dyn Store>>(fresh: S) {
         an_older_state_that_was_put_back_is_found_out,
         a_checkpoint_ends_the_epoch_and_everybody_goes_on_in_the_next,
         a_snapshot_is_one_moment,
+        bodies::changed_bodies_are_named_and_erased_ones_are_counted,
         questions_filter_order_and_limit,
         records::every_record_comes_back_as_it_went_in,
         ids_are_found_by_any_unique_prefix,
@@ -577,7 +581,8 @@ async fn a_checkpoint_ends_the_epoch_and_everybody_goes_on_in_the_next(
         ends.commit(end).await.expect("commit");
         assert!(vault.secret(epoch).expect("secret").is_none(), "it is erased");
         assert_eq!(vault.checkpoints().expect("lines").len() as u64, epoch);
-        let (verification, _) = two.examine_audit(Some(&root), false).await.expect("verify");
+        let scope = AuditScope { pinned: Some(&root), ..AuditScope::default() };
+        let verification = two.examine_audit(scope).await.expect("verify").verification;
         assert_eq!((verification.word, verification.checkpoints), (Word::Intact, epoch), "{verification:?}");
         assert_eq!(verification.streams[0].signed, verification.streams[0].entries);
     }

@@ -37,4 +37,4 @@ pub use query::{Op, Select};
 pub use spend::Spend;
 pub use store::{Applied, Outcome, Snapshot, Store, StoreError, Written};
 pub use value::Ratio;
-pub use views::{Body, Found};
+pub use views::{AuditFindings, AuditScope, Body, BodyReport, Found};

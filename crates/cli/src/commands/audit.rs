@@ -1,5 +1,6 @@
 //! `audit`: verify, export, anchor, list.
 
+use ledger::BodyReport;
 use ledger::chain::{Anchor, Pinned, Word};
 use runtime::app::{AuditReport, Check};
 use runtime::{App, Code, Problem};
@@ -11,14 +12,14 @@ use crate::show::{Screen, Tone, inline, plural};
 
 pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
     match command {
-        Audit::Verify { root, complete, export } => {
+        Audit::Verify { root, complete, bodies, export } => {
             let pinned = root.map(|root| pinned(&root)).transpose()?;
             let report = match &export {
                 Some(file) => app.audit_verify_export(
                     edge::lines_of(file).map_err(|error| unreadable(file, &error))?,
                     pinned.as_ref(),
                 )?,
-                None => app.audit_verify(&Check { pinned, complete }).await?,
+                None => app.audit_verify(&Check { pinned, complete, bodies }).await?,
             };
             let problem = report.problem();
             if screen.json {
@@ -28,7 +29,13 @@ pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
             for fault in report.faults.iter().chain(report.gaps.iter().flatten()) {
                 screen.line(&inline(fault))?;
             }
+            for body in report.bodies.iter().flat_map(|bodies| &bodies.changed) {
+                screen.line(&format!("the body {} is not what its digest says", inline(body)))?;
+            }
             if let Some(problem) = problem {
+                if let Some(bodies) = &report.bodies {
+                    screen.line(&counted(bodies))?;
+                }
                 return Err(problem.into());
             }
             screen.line(&verdict(screen, &report, export.is_some()))?;
@@ -92,7 +99,26 @@ fn verdict(screen: &Screen, report: &AuditReport, is_export: bool) -> String {
     let pinned = if report.verdict == Word::Intact { ", and it is the chain that you pinned" } else { "" };
     let complete =
         if report.gaps.is_some() { "; every effect has its entry, and every entry its effect" } else { "" };
-    format!("{word}: {entries}, each follows from the one before, {signed}{tip}{pinned}{complete}")
+    let bodies = report.bodies.as_ref().map(compared).unwrap_or_default();
+    format!("{word}: {entries}, each follows from the one before, {signed}{tip}{pinned}{complete}{bodies}")
+}
+
+/// Beside a problem, whichever it is.
+fn counted(bodies: &BodyReport) -> String {
+    let compared = plural(bodies.compared, "body", "bodies");
+    let changed = bodies.changed.len() as u64 + bodies.more;
+    format!("{compared} compared: {changed} changed; {} erased", bodies.erased)
+}
+
+fn compared(bodies: &BodyReport) -> String {
+    let compared = match bodies.compared {
+        1 => "1 body is what its digest says".to_owned(),
+        compared => format!("{compared} bodies are what their digests say"),
+    };
+    match bodies.erased {
+        0 => format!("; {compared}"),
+        erased => format!("; {compared}, {erased} cannot be compared because their salt is erased"),
+    }
 }
 
 /// A key as it was shown, or a file with checkpoints.

@@ -30,7 +30,7 @@ pub use verify::{Anchor, Fault, NotAnAnchor, Pinned, StreamVerdict, Verification
 pub use walk::{DAMAGED, Link, Walk};
 
 pub(crate) use seal::FIRST_EPOCH;
-pub(crate) use verify::follows;
+pub(crate) use verify::{NAMED, follows};
 pub(crate) use walk::HEALED;
 
 use domain::id::{NodeId, OriginId, ReasonId, VpolId};

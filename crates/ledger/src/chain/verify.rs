@@ -371,7 +371,7 @@ impl Verifier {
 }
 
 /// As many faults of one stream are named.
-const NAMED: usize = 100;
+pub(crate) const NAMED: usize = 100;
 
 /// One stream, on its way to a verdict.
 #[derive(Debug)]

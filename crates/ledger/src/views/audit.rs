@@ -3,6 +3,7 @@ use std::ops::ControlFlow;
 
 use domain::id::{NodeId, OriginId};
 
+use super::bodies::{BodyReport, compare_bodies};
 use crate::chain::{Exported, Gap, Ledgers, Link, Pinned, StreamVerdict, Tip, Verification, Verifier};
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
@@ -17,28 +18,45 @@ use crate::value::{Ref, Value};
 /// Rows read at once.
 const PAGE: u32 = 2_048;
 
+/// What is to be examined beyond the chain itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AuditScope<'a> {
+    /// What somebody has kept elsewhere, to compare with.
+    pub pinned: Option<&'a Pinned>,
+    /// Whether to compare the entries with what was done.
+    pub complete: bool,
+    /// Whether to compare every body with its digest.
+    pub bodies: bool,
+}
+
+/// What an examination found, all of it at one moment.
+#[derive(Clone, Debug)]
+pub struct AuditFindings {
+    pub verification: Verification,
+    /// What has no counterpart; only if that was asked for.
+    pub gaps: Option<Vec<Gap>>,
+    /// Only if that was asked for.
+    pub bodies: Option<BodyReport>,
+}
+
 impl Ledger {
     /// # Errors
     /// As [`Ledger::examine_audit`].
     pub async fn verify_audit(&self) -> Result<Verification, StoreError> {
-        Ok(self.examine_audit(None, false).await?.0)
+        Ok(self.examine_audit(AuditScope::default()).await?.verification)
     }
 
-    /// Walks every stream from its beginning to its sealed tip, and every checkpoint; if it is to be complete, compares
-    /// the entries with what was done. Others may write meanwhile: it is the record as it was at one moment.
+    /// Walks every stream from its beginning to its sealed tip, and every checkpoint, and compares what the scope names.
+    /// Others may write meanwhile: it is the record as it was at one moment.
     ///
     /// # Errors
     /// If the database or a secret cannot be read; a fault in the chain is a result, not an error.
-    pub async fn examine_audit(
-        &self,
-        pinned: Option<&Pinned>,
-        complete: bool,
-    ) -> Result<(Verification, Vec<Gap>), StoreError> {
+    pub async fn examine_audit(&self, scope: AuditScope<'_>) -> Result<AuditFindings, StoreError> {
         let mut looks = Looks::default();
         loop {
             let before = self.epoch().await?;
-            let found = self.examine(pinned, complete).await?;
-            if looks.are_enough(found.0.is_consistent(), before, self.epoch().await?) {
+            let found = self.examine(scope).await?;
+            if looks.are_enough(found.verification.is_consistent(), before, self.epoch().await?) {
                 return Ok(found);
             }
         }
@@ -48,11 +66,8 @@ impl Ledger {
         Ok(self.audit_head().await?.map(|head| head.epoch))
     }
 
-    async fn examine(
-        &self,
-        pinned: Option<&Pinned>,
-        complete: bool,
-    ) -> Result<(Verification, Vec<Gap>), StoreError> {
+    async fn examine(&self, scope: AuditScope<'_>) -> Result<AuditFindings, StoreError> {
+        let AuditScope { pinned, complete, bodies } = scope;
         let mut ledgers = complete.then(Ledgers::default);
         let seal = self.seal();
         // What stands outside is read first: the database may be ahead of it, never behind.
@@ -95,10 +110,14 @@ impl Ledger {
         let walked: u64 = streams.iter().map(|verdict: &StreamVerdict| verdict.entries).sum();
         verifier.compare_count(walked, snapshot.count(AuditEntry::TABLE).await?);
         let gaps = match ledgers {
-            Some(ledgers) => compare(&mut *snapshot, ledgers).await?,
-            None => Vec::new(),
+            Some(ledgers) => Some(compare(&mut *snapshot, ledgers).await?),
+            None => None,
         };
-        Ok((verifier.finish(streams), gaps))
+        let bodies = match bodies {
+            true => Some(compare_bodies(&mut *snapshot).await?),
+            false => None,
+        };
+        Ok(AuditFindings { verification: verifier.finish(streams), gaps, bodies })
     }
 
     /// Shows that an entry leads to a checkpoint, or to the sealed tip where none has signed it yet.

@@ -10,5 +10,6 @@ mod open;
 mod people;
 mod tasks;
 
-pub use bodies::Body;
+pub use audit::{AuditFindings, AuditScope};
+pub use bodies::{Body, BodyReport};
 pub use ids::Found;

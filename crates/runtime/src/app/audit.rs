@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 
 use domain::id::NodeId;
 use domain::{Digest, Time, Trust};
-use ledger::chain::{Exported, Fault, Gap, NotAnExport, Pinned, PublicKey, Verification, Word};
+use ledger::chain::{Exported, Fault, NotAnExport, Pinned, PublicKey, Word};
 use ledger::records::{AuditEntry, Checkpoint};
-use ledger::{Entry, StoreError};
+use ledger::{AuditFindings, AuditScope, BodyReport, Entry, StoreError};
 use serde::Serialize;
 use serde_json::json;
 
@@ -21,6 +21,8 @@ pub struct Check {
     pub pinned: Option<Pinned>,
     /// Whether every effect has its entry, and every entry its effect.
     pub complete: bool,
+    /// Whether every body is what its digest says.
+    pub bodies: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -44,6 +46,9 @@ pub struct AuditReport {
     /// What has no counterpart; only if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gaps: Option<Vec<String>>,
+    /// Bodies that are not what their digest says; only if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bodies: Option<BodyReport>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -54,7 +59,8 @@ pub struct StreamReport {
 }
 
 impl AuditReport {
-    fn new(verification: &Verification, gaps: Option<&[Gap]>) -> Self {
+    fn new(findings: AuditFindings) -> Self {
+        let AuditFindings { verification, gaps, bodies } = findings;
         let fault = |(stream, fault): (Option<NodeId>, &Fault)| match stream {
             Some(stream) if verification.streams.len() > 1 => format!("{fault} (stream {stream})"),
             _ => fault.to_string(),
@@ -76,6 +82,7 @@ impl AuditReport {
             faults: verification.all_faults().map(fault).collect(),
             more: verification.streams.iter().map(|stream| stream.more).sum(),
             gaps: gaps.map(|gaps| gaps.iter().map(ToString::to_string).collect()),
+            bodies,
         }
     }
 
@@ -95,10 +102,18 @@ impl AuditReport {
             return Some(Problem::new(Code::AUDIT_BROKEN, what).remedy("regent explain R1001"));
         }
         let gaps = self.gaps.as_deref().unwrap_or_default();
-        let first = gaps.first()?;
-        let others = if gaps.len() == 1 { String::new() } else { format!(", and {} more", gaps.len() - 1) };
-        let what = format!("the audit is not complete: {first}{others}");
-        Some(Problem::new(Code::INCOMPLETE, what).remedy("regent explain R1009"))
+        if let Some(first) = gaps.first() {
+            let others =
+                if gaps.len() == 1 { String::new() } else { format!(", and {} more", gaps.len() - 1) };
+            let what = format!("the audit is not complete: {first}{others}");
+            return Some(Problem::new(Code::INCOMPLETE, what).remedy("regent explain R1009"));
+        }
+        let bodies = self.bodies.as_ref()?;
+        let first = bodies.changed.first()?;
+        let others = bodies.changed.len() as u64 - 1 + bodies.more;
+        let others = if others == 0 { String::new() } else { format!(", and {others} more") };
+        let what = format!("the body {first} was changed in the database{others}");
+        Some(Problem::new(Code::BODY_CHANGED, what).remedy("regent explain R1015"))
     }
 }
 
@@ -128,9 +143,9 @@ impl App {
     /// # Errors
     /// If the ledger cannot be read; a broken chain is a report.
     pub async fn audit_verify(&self, check: &Check) -> Result<AuditReport, Problem> {
-        let (verification, gaps) =
-            self.ledger().await?.examine_audit(check.pinned.as_ref(), check.complete).await?;
-        Ok(AuditReport::new(&verification, check.complete.then_some(&gaps)))
+        let Check { pinned, complete, bodies } = check;
+        let scope = AuditScope { pinned: pinned.as_ref(), complete: *complete, bodies: *bodies };
+        Ok(AuditReport::new(self.ledger().await?.examine_audit(scope).await?))
     }
 
     /// Verifies an export, as a stranger would: without anything of the house.
@@ -145,7 +160,8 @@ impl App {
         let not_one = |error: NotAnExport| {
             Problem::new(Code::EXPORT, format!("this is no export of an audit: {error}"))
         };
-        Ok(AuditReport::new(&Exported::verify(lines, pinned).map_err(not_one)?, None))
+        let verification = Exported::verify(lines, pinned).map_err(not_one)?;
+        Ok(AuditReport::new(AuditFindings { verification, gaps: None, bodies: None }))
     }
 
     /// The newest entries, oldest of them first.

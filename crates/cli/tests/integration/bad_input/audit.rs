@@ -115,6 +115,52 @@ fn status_and_doctor_say_that_the_audit_is_broken() {
     assert!(doctor.stdout.contains("BAD   audit") && doctor.stdout.contains("R1001"), "{doctor}");
 }
 
+#[test]
+fn a_changed_body_is_named_and_an_erased_one_is_counted() {
+    let world = World::lived_in();
+    let verify = || world.regent(&["audit", "verify", "--bodies"]).run();
+    let report = |exit: i32| {
+        let json = world.regent(&["audit", "verify", "--bodies", "--json"]).run();
+        assert_eq!((json.exit, &json.json()[0]["verdict"]), (Some(exit), &"consistent".into()), "{json}");
+        json.json()[0]["bodies"].clone()
+    };
+    let verdict = verify().succeeds().stdout;
+    let all = report(0)["compared"].as_u64().expect("a number");
+    assert!(verdict.contains(&format!("; {all} bodies are what their digests say\n")), "{verdict}");
+    assert_eq!(report(0), serde_json::json!({ "compared": all, "erased": 0, "changed": [], "more": 0 }));
+
+    let change = |whose: &str| {
+        let one = format!("(SELECT min(hash) FROM blobs WHERE {whose})");
+        format!("UPDATE blobs SET content = CAST(content || 'x' AS BLOB) WHERE hash = {one}")
+    };
+    world.sql(&[&change("person IS NULL"), &change("person IS NOT NULL")]);
+    world.regent(&["audit", "verify", "--complete"]).run().succeeds();
+    let outcome = verify().fails(1, "R1015");
+    let changed = report(1)["changed"].as_array().expect("a list").clone();
+    assert_eq!(changed.len(), 2);
+    for digest in &changed {
+        let line = format!("the body {} is not what its digest says\n", digest.as_str().expect("text"));
+        assert!(outcome.stdout.contains(&line), "{outcome}");
+    }
+    assert!(outcome.stdout.ends_with(&format!("{all} bodies compared: 2 changed; 0 erased\n")), "{outcome}");
+
+    world.sql(&["DELETE FROM salts"]);
+    let left = report(1);
+    let erased = left["erased"].as_u64().expect("a number");
+    assert_eq!(left["changed"].as_array().expect("a list").len(), 1, "one of them was personal\n{left}");
+    assert!(erased > 0 && left["compared"] == all - erased, "{left}");
+
+    world.sql(&[
+        &change("person IS NULL").replace("content || 'x'", "substr(content, 1, length(content) - 1)")
+    ]);
+    let verdict = verify().succeeds().stdout;
+    assert!(
+        verdict.contains(&format!("{erased} cannot be compared because their salt is erased")),
+        "{verdict}"
+    );
+    world.regent(&["audit", "verify", "--bodies", "--export", "x"]).run().fails(2, "R2001");
+}
+
 /// What lies beside an anchor is the owner's, whatever its name is.
 #[test]
 fn an_anchor_removes_nothing_of_its_owner() {
