@@ -244,6 +244,14 @@ impl World {
         self
     }
 
+    /// The same for a file of validation policies.
+    pub fn no_vpol(&self, file: &str) -> &Self {
+        let mut files = self.setup.policies.lock().unwrap_or_else(PoisonError::into_inner);
+        files.remove(&(PolicyKind::Vpol, file.to_owned()));
+        drop(files);
+        self
+    }
+
     pub fn file(&self, path: &str, content: &str) -> &Self {
         let path = self.folder.path().join(path);
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");

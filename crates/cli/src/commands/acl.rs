@@ -124,6 +124,10 @@ async fn list(app: &App, screen: &Screen) -> Done {
     }
     mistaken(screen, &report.mistakes);
     screen.note(&inline(&standing(app, &report)));
+    if !report.deleted.is_empty() {
+        let deleted = inline(&report.deleted.join(", "));
+        screen.note(&format!("! not in force, because the file was deleted: {deleted}"));
+    }
     Ok(0)
 }
 
@@ -209,7 +213,12 @@ async fn changed(app: &App, screen: &Screen, change: &AclChange) -> Done {
         mistaken(screen, &change.mistakes);
     }
     screen.note(match (change.done, change.is_none()) {
-        _ if !change.mistakes.is_empty() => "what is in force stays as it is, as long as there are mistakes",
+        (_, true) if !change.mistakes.is_empty() => {
+            "what is in force stays as it is, as long as there are mistakes"
+        }
+        (true, false) if !change.mistakes.is_empty() => {
+            "in force from now on; the rest stays as it is, as long as there are mistakes"
+        }
         (true, false) => "in force from now on",
         (true, true) => "what is in force stays as it is",
         (false, false) => "this is what would change; nothing was written",

@@ -1,6 +1,6 @@
 //! All policies together, in the order in which they are heard.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{Digest, canonical};
 use serde::ser::SerializeStruct as _;
@@ -17,6 +17,7 @@ use super::policy::{ALL, Policy, Tools};
 #[serde(try_from = "Kept")]
 pub struct PolicySet {
     pub(super) rules: Vec<Rule>,
+    files: BTreeMap<String, String>,
 }
 
 /// A policy with what every decision would otherwise have to copy out of it.
@@ -51,6 +52,8 @@ impl Rule {
 #[serde(deny_unknown_fields)]
 struct Kept {
     policies: Vec<Policy>,
+    #[serde(default)]
+    files: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -88,7 +91,7 @@ impl PolicySet {
             }
         }
         policies.sort_by_key(|policy| std::cmp::Reverse(policy.priority)); // stable
-        Ok(Self { rules: policies.into_iter().map(Rule::new).collect() })
+        Ok(Self { rules: policies.into_iter().map(Rule::new).collect(), files: BTreeMap::new() })
     }
 
     /// Switched off ones included.
@@ -110,6 +113,27 @@ impl PolicySet {
         Some(set)
     }
 
+    /// The same set with the file of the owner in which each policy stands, by its name. What ships has none.
+    #[must_use]
+    pub fn from_files(mut self, files: BTreeMap<String, String>) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// In which file of the owner each policy stood when the set was made. Sets of older programs do not say.
+    #[must_use]
+    pub const fn files(&self) -> &BTreeMap<String, String> {
+        &self.files
+    }
+
+    /// The same set without these policies.
+    #[must_use]
+    pub fn without(mut self, names: &BTreeSet<String>) -> Self {
+        self.rules.retain(|rule| !names.contains(&rule.policy.name));
+        self.files.retain(|name, _| !names.contains(name));
+        self
+    }
+
     /// What it is kept under.
     ///
     /// # Errors
@@ -127,8 +151,12 @@ pub enum Switch {
 
 impl Serialize for PolicySet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut kept = serializer.serialize_struct("PolicySet", 1)?;
+        let mut kept = serializer.serialize_struct("PolicySet", 2)?;
         kept.serialize_field("policies", &self.iter().collect::<Vec<_>>())?;
+        match self.files.is_empty() {
+            true => kept.skip_field("files")?,
+            false => kept.serialize_field("files", &self.files)?,
+        }
         kept.end()
     }
 }
@@ -137,6 +165,6 @@ impl TryFrom<Kept> for PolicySet {
     type Error = NotASet;
 
     fn try_from(kept: Kept) -> Result<Self, NotASet> {
-        Self::new(kept.policies)
+        Ok(Self::new(kept.policies)?.from_files(kept.files))
     }
 }

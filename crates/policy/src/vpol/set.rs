@@ -1,6 +1,6 @@
 //! All validation policies together, in the order in which they are heard.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{Digest, canonical};
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,8 @@ use crate::yaml::limits::{POLICIES, TOP};
 #[serde(try_from = "Kept")]
 pub struct VpolSet {
     policies: Vec<Listed>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    files: BTreeMap<String, String>,
 }
 
 /// One of them, and which chains come under it.
@@ -32,6 +34,8 @@ pub struct Listed {
 #[serde(deny_unknown_fields)]
 struct Kept {
     policies: Vec<Listed>,
+    #[serde(default)]
+    files: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,7 +71,7 @@ impl VpolSet {
             }
         }
         policies.sort_by_key(|listed| std::cmp::Reverse(listed.priority)); // stable
-        Ok(Self { policies })
+        Ok(Self { policies, files: BTreeMap::new() })
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Listed> {
@@ -77,6 +81,27 @@ impl VpolSet {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Listed> {
         self.iter().find(|listed| listed.vpol.name == name)
+    }
+
+    /// The same set with the file of the owner in which each policy stands, by its name. What ships has none.
+    #[must_use]
+    pub fn from_files(mut self, files: BTreeMap<String, String>) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// In which file of the owner each policy stood when the set was made. Sets of older programs do not say.
+    #[must_use]
+    pub const fn files(&self) -> &BTreeMap<String, String> {
+        &self.files
+    }
+
+    /// The same set without these policies.
+    #[must_use]
+    pub fn without(mut self, names: &BTreeSet<String>) -> Self {
+        self.policies.retain(|listed| !names.contains(listed.vpol.name.as_ref()));
+        self.files.retain(|name, _| !names.contains(name));
+        self
     }
 
     /// What it is kept under.
@@ -92,6 +117,6 @@ impl TryFrom<Kept> for VpolSet {
     type Error = NotASet;
 
     fn try_from(kept: Kept) -> Result<Self, NotASet> {
-        Self::new(kept.policies)
+        Ok(Self::new(kept.policies)?.from_files(kept.files))
     }
 }

@@ -185,6 +185,14 @@ impl<'s, P: Entry, E> Files<'s, P, E> {
         self.read.iter().filter_map(file).collect()
     }
 
+    /// The same for the owner's own entries alone.
+    pub(crate) fn own(&self) -> BTreeMap<String, String> {
+        let own = |file: &str| {
+            self.sources.iter().any(|source| source.file == file && source.origin == Origin::Own)
+        };
+        self.named().into_iter().filter(|(_, file)| own(file)).collect()
+    }
+
     /// The set that everything makes together, with what there is to know about it.
     pub(crate) fn finish<S, W: Into<Wrong>>(
         self,

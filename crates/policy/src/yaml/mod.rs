@@ -6,6 +6,7 @@ pub(crate) mod entry;
 mod files;
 pub mod limits;
 mod mistake;
+mod names;
 pub(crate) mod nearest;
 mod tree;
 
@@ -13,4 +14,5 @@ pub(crate) use desk::{Desk, Fields, Globs, shown};
 pub(crate) use files::{Entry, Files, Read};
 pub use files::{Origin, Source};
 pub use mistake::{Mistake, Mistakes, Note, Noted, Place, Wrong};
+pub use names::may_name;
 pub(crate) use tree::{Node, Value};

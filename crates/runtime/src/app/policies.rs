@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::App;
 use crate::pipeline::Desk;
-use crate::policies::{self, Active, Fresh, Made, Mistaken, PolicyFile, PolicyKind, Standing};
+use crate::policies::{self, Active, Fresh, Made, Mistaken, PartlyInForce, PolicyFile, PolicyKind, Standing};
 use crate::problem::{Code, Problem};
 
 /// One policy in a list.
@@ -38,6 +38,8 @@ pub struct AclReport {
     pub since: Option<Time>,
     pub policies: Vec<AclLine>,
     pub mistakes: Vec<Mistaken>,
+    /// Policies of the last good set that are not in force any more, because their file was deleted.
+    pub deleted: Vec<String>,
 }
 
 /// Everything of one policy.
@@ -59,7 +61,7 @@ pub struct AclChange {
     pub notes: Vec<String>,
     /// Whether it was done; else this is what would be.
     pub done: bool,
-    /// What keeps the files from being used all the same: then nothing has changed yet.
+    /// What keeps the files from being used all the same: then nothing has changed yet, but for what was deleted.
     pub mistakes: Vec<Mistaken>,
 }
 
@@ -87,9 +89,9 @@ impl App {
     /// If the ledger fails.
     pub async fn acl(&self) -> Result<AclReport, Problem> {
         let active = self.active_acl().await?;
-        let policies = self.acl_lines(&active.set);
+        let (policies, deleted) = (self.acl_lines(&active.set), active.deleted());
         let Active { standing, digest, since, mistakes, .. } = active;
-        Ok(AclReport { standing, set: digest, since, policies, mistakes })
+        Ok(AclReport { standing, set: digest, since, policies, mistakes, deleted })
     }
 
     /// # Errors
@@ -203,13 +205,17 @@ impl App {
         let desk = self.desk().await?;
         let before = self.look_at_acl(&desk).await?;
         let switches = desk.ledger.policy_switches().await?;
-        let mut change = match loaded(&Made::of::<PolicySet>(files)) {
+        let made = Made::of::<PolicySet>(files);
+        let mut change = match loaded(&made) {
             Ok(loaded) => {
                 let after = policies::Rules::switched(loaded.set, &switches);
                 AclChange { notes: noted(&loaded.notes), ..AclChange::between(&before.set, &after) }
             }
-            // The rest is no better: what is in force stays so.
-            Err(mistakes) => AclChange { mistakes, ..AclChange::between(&before.set, &before.set) },
+            // The rest is no better: what is in force stays so, but for what stands in this file.
+            Err(mistakes) => {
+                let after = before.set.clone().without(&made.deleted(&before.set));
+                AclChange { mistakes, ..AclChange::between(&before.set, &after) }
+            }
         };
         if apply == Apply::Really {
             self.parts.host.take_policies(PolicyKind::Acl, file)?;
@@ -229,10 +235,15 @@ impl App {
         loop {
             let (active, _) = policies::activate::<PolicySet>(&desk, &*self.parts.host, OWNER).await?;
             active.set.get(name).ok_or_else(|| no_such_policy(&active.set, name))?;
+            // What is on record is switched: a policy whose file was deleted is left out of that again.
+            let (set, digest) = match active.partly {
+                Some(PartlyInForce { set, digest, .. }) => (set, digest),
+                None => (active.set, active.digest),
+            };
             let row = PolicySwitch { name: name.to_owned(), enabled, at: desk.now() };
             let before = desk.ledger.policy_switches().await?;
             let kept = desk.ledger.active_policies(PolicyKind::Acl.name()).await?;
-            let Some(kept) = kept.filter(|kept| kept.policies == active.digest) else {
+            let Some(kept) = kept.filter(|kept| kept.policies == digest) else {
                 // Somebody has put others in force a moment ago.
                 if tries.next().is_some() {
                     continue;
@@ -240,7 +251,7 @@ impl App {
                     return Err(Problem::internal("policies change all the time"));
                 }
             };
-            let set = policies::Rules::switched(active.set, std::slice::from_ref(&row));
+            let set = policies::Rules::switched(set, std::slice::from_ref(&row));
             let sources = self.sources_switched(&kept, &before, &row)?;
             let fresh = Fresh::of(&set, Some(&kept), sources, false, desk.now())?;
             let mut batch = desk.batch();
@@ -312,7 +323,15 @@ impl App {
         };
         let counts = match (active.standing, active.since) {
             (Standing::LastGood, Some(since)) => {
-                format!("the last good policies, of {}, are in force", since.date_time(&self.parts.zone))
+                let of = since.date_time(&self.parts.zone);
+                let without = match &active.deleted()[..] {
+                    [] => String::new(),
+                    [one] => format!(" without `{one}`, whose file was deleted"),
+                    [first, others @ ..] => {
+                        format!(" without `{first}` and {} more, whose files were deleted", others.len())
+                    }
+                };
+                format!("the last good policies, of {of}, are in force{without}")
             }
             (Standing::Closed, _) => "the last good policies are damaged, so nobody is let in".to_owned(),
             _ => "the policies that ship are in force, and no others".to_owned(),
@@ -338,10 +357,14 @@ impl App {
     }
 
     fn acl_lines(&self, set: &PolicySet) -> Vec<AclLine> {
-        let known = |files| loaded(&Made::of::<PolicySet>(files)).map(|loaded| loaded.files);
-        let own = self.parts.host.policies(PolicyKind::Acl);
-        // Where the files are no good, nobody knows of one in which a policy of yours stands.
-        let files = known(own).or_else(|_| known(Vec::new())).unwrap_or_default();
+        let known = |made: &Made| loaded(made).map(|loaded| loaded.files);
+        let own = Made::of::<PolicySet>(self.parts.host.policies(PolicyKind::Acl));
+        let shipped = || known(&Made::of::<PolicySet>(Vec::new())).unwrap_or_default();
+        // Where the files are no good, a policy of yours stands where it stood, if that file is still there.
+        let files = known(&own).unwrap_or_else(|_mistakes| {
+            let then = set.files().clone().into_iter().filter(|(_, file)| own.has(file) == Some(true));
+            shipped().into_iter().chain(then).collect()
+        });
         let is_shipped = |file: &String| file.starts_with(policies::SHIPPED);
         let lines = set.iter().map(|policy| AclLine {
             name: policy.name.clone(),

@@ -1,5 +1,7 @@
 //! Access policies, as one kind of policies.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use ledger::records::PolicySwitch;
 use policy::acl::load::Source;
 use policy::acl::{self, Mistakes, PolicySet, Switch, shipped};
@@ -20,6 +22,14 @@ impl Rules for PolicySet {
 
     fn count(&self) -> usize {
         self.iter().count()
+    }
+
+    fn files(&self) -> &BTreeMap<String, String> {
+        self.files()
+    }
+
+    fn without(self, names: &BTreeSet<String>) -> Self {
+        self.without(names)
     }
 
     fn switched(self, switches: &[PolicySwitch]) -> Self {

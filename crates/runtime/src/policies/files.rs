@@ -1,11 +1,13 @@
 //! What a set is made from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use domain::{Digest, canonical};
 use ledger::records::PolicySwitch;
+use policy::acl::limits::FILES;
 use policy::acl::load::{Origin, Source};
+use policy::yaml::may_name;
 use serde::Serialize;
 
 use super::{LOADING, Rules, sources};
@@ -97,6 +99,24 @@ impl Made {
             Some(Mistaken { what: format!("{file}: {why}"), file })
         });
         unreadable.collect()
+    }
+
+    /// Whether a file of the house is there, under the name that people read; also one that cannot be read. Nothing if that
+    /// cannot be known: the folder cannot be read, or has more files than are looked at.
+    pub(crate) fn has(&self, file: &str) -> Option<bool> {
+        if self.files.len() > FILES || self.files.iter().any(|file| file.name.is_empty()) {
+            return None;
+        }
+        Some(self.files.iter().any(|known| label(self.kind, &known.name) == file))
+    }
+
+    /// Which policies of a set that was made before are gone: their file is, and no other file has a policy of that name. So
+    /// one that was moved to another file is not gone.
+    pub(crate) fn deleted<S: Rules>(&self, set: &S) -> BTreeSet<String> {
+        let is_elsewhere =
+            |name: &str| self.files.iter().flat_map(|file| &file.text).any(|text| may_name(text, name));
+        let gone = set.files().iter().filter(|(_, file)| self.has(file) == Some(false));
+        gone.map(|(name, _)| name.clone()).filter(|name| !is_elsewhere(name)).collect()
     }
 
     /// Names everything that the set is made from; nothing if that cannot be known.

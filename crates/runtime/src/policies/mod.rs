@@ -5,7 +5,8 @@
 //! is good, the new set takes the place of the old one, on record. If not:
 //!
 //! INVARIANT (last-good): a file with a mistake, and one that cannot be relied on, change nothing. The last set that was made
-//! without a mistake stays in force; before there is one, what ships does; if it was damaged, nothing is allowed.
+//! without a mistake stays in force, except for the policies whose file was deleted since; before there is one, what ships
+//! does; if it was damaged, nothing is allowed.
 //!
 //! Start reading at [`active`]; whoever decides by it asks [`in_force`].
 
@@ -13,6 +14,8 @@ mod acl;
 mod files;
 mod fresh;
 mod vpol;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{Digest, Time};
 use ledger::records::{ActivePolicies, PolicySwitch};
@@ -32,10 +35,10 @@ pub use files::{Mistaken, PolicyFile, PolicyKind};
 pub(crate) use fresh::{Fresh, is_overtaken};
 
 /// Raised whenever loading makes something else of the same files.
-const LOADING: u32 = 1;
+const LOADING: u32 = 2;
 
 /// A kind of policies, as a set. The default allows nothing: it is what counts when nobody knows what does.
-pub(crate) trait Rules: Serialize + DeserializeOwned + Default + Send {
+pub(crate) trait Rules: Serialize + DeserializeOwned + Clone + Default + Send {
     const KIND: PolicyKind;
     /// Whether `policy_switches` is about these.
     const SWITCHED: bool;
@@ -47,6 +50,13 @@ pub(crate) trait Rules: Serialize + DeserializeOwned + Default + Send {
     fn load(sources: &[Source<'_>]) -> Result<Self, Vec<Mistaken>>;
 
     fn count(&self) -> usize;
+
+    /// In which file of the house each policy stood when the set was made; nothing of what ships.
+    fn files(&self) -> &BTreeMap<String, String>;
+
+    /// The same set without these policies.
+    #[must_use]
+    fn without(self, names: &BTreeSet<String>) -> Self;
 
     /// The same set with some of its policies switched; names that are none of its are passed over.
     #[must_use]
@@ -64,8 +74,19 @@ pub(crate) struct Active<S> {
     pub(crate) since: Option<Time>,
     /// What keeps the files from being used; empty unless it does.
     pub(crate) mistakes: Vec<Mistaken>,
+    /// The last good set as it is on record, if its policies are not all in force.
+    pub(crate) partly: Option<PartlyInForce<S>>,
     /// What is to be written before anybody decides by it.
     pub(crate) fresh: Option<Fresh>,
+}
+
+/// A last good set of which some files were deleted since.
+#[derive(Debug)]
+pub(crate) struct PartlyInForce<S> {
+    pub(crate) set: S,
+    pub(crate) digest: Digest,
+    /// The policies of it that are not in force.
+    pub(crate) deleted: BTreeSet<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -73,7 +94,7 @@ pub(crate) struct Active<S> {
 pub enum Standing {
     /// Made from the files as they are now.
     Current,
-    /// The files have mistakes: the last good set.
+    /// The files have mistakes: the last good set, without the policies whose file was deleted.
     LastGood,
     /// The files have mistakes, and there never was a good set: what ships.
     ShippedOnly,
@@ -95,12 +116,9 @@ pub(crate) async fn active<S: Rules>(desk: &Desk, host: &dyn Host) -> Result<Act
         None => Back::None,
     };
     let loading = Loading { kept: kept.as_ref(), switches: &switches, now: desk.now() };
-    let as_kept = |set, kept: &ActivePolicies, standing, mistakes| {
-        Ok(Active { set, digest: kept.policies, standing, since: Some(kept.at), mistakes, fresh: None })
-    };
     let (found, kept) = match (found, &kept) {
         (Back::Whole(set), Some(kept)) if sources == Some(kept.sources) => {
-            return as_kept(set, kept, Standing::Current, Vec::new());
+            return Ok(Active::as_kept(set, kept, Standing::Current, Vec::new()));
         }
         other => other,
     };
@@ -109,7 +127,7 @@ pub(crate) async fn active<S: Rules>(desk: &Desk, host: &dyn Host) -> Result<Act
         Err(mistakes) => mistakes,
     };
     match (found, kept) {
-        (Back::Whole(set), Some(kept)) => as_kept(set, kept, Standing::LastGood, mistakes),
+        (Back::Whole(set), Some(kept)) => last_good(set, kept, &made, mistakes),
         (_, None) => {
             let shipped = Made::of::<S>(Vec::new());
             // Never in a program that passed its tests.
@@ -119,15 +137,36 @@ pub(crate) async fn active<S: Rules>(desk: &Desk, host: &dyn Host) -> Result<Act
             let set = set.switched(&switches);
             let fresh = Fresh::without_row(&set)?;
             let (digest, standing) = (fresh.digest(), Standing::ShippedOnly);
-            Ok(Active { set, digest, standing, since: None, mistakes, fresh: Some(fresh) })
+            Ok(Active { set, digest, standing, since: None, mistakes, partly: None, fresh: Some(fresh) })
         }
         (_, Some(_)) => {
             let set = S::default();
             let fresh = Fresh::without_row(&set)?;
-            let digest = fresh.digest();
-            Ok(Active { set, digest, standing: Standing::Closed, since: None, mistakes, fresh: Some(fresh) })
+            let (digest, standing) = (fresh.digest(), Standing::Closed);
+            Ok(Active { set, digest, standing, since: None, mistakes, partly: None, fresh: Some(fresh) })
         }
     }
+}
+
+/// What is left of the last good set. What is on record stays as it is: should a file come back, so do its policies.
+fn last_good<S: Rules>(
+    set: S,
+    kept: &ActivePolicies,
+    made: &Made,
+    mistakes: Vec<Mistaken>,
+) -> Result<Active<S>, Problem> {
+    let deleted = made.deleted(&set);
+    if deleted.is_empty() {
+        return Ok(Active::as_kept(set, kept, Standing::LastGood, mistakes));
+    }
+    let left = set.clone().without(&deleted);
+    let fresh = Fresh::without_row(&left)?;
+    Ok(Active {
+        digest: fresh.digest(),
+        fresh: Some(fresh),
+        partly: Some(PartlyInForce { set, digest: kept.policies, deleted }),
+        ..Active::as_kept(left, kept, Standing::LastGood, mistakes)
+    })
 }
 
 /// What to decide by. A set that replaces another is made durable first, by itself: nobody overwrites what somebody else has
@@ -162,7 +201,7 @@ pub(crate) async fn activate<S: Rules>(
         fresh.enter(actor, &mut batch);
         match desk.ledger.commit(batch).await {
             Ok(_) => {
-                active.since = fresh.since();
+                active.since = fresh.since().or(active.since);
                 return Ok((active, true));
             }
             // Somebody was faster: what there is now is looked at again.
@@ -173,6 +212,16 @@ pub(crate) async fn activate<S: Rules>(
 }
 
 impl<S> Active<S> {
+    const fn as_kept(set: S, kept: &ActivePolicies, standing: Standing, mistakes: Vec<Mistaken>) -> Self {
+        let (digest, since) = (kept.policies, Some(kept.at));
+        Self { set, digest, standing, since, mistakes, partly: None, fresh: None }
+    }
+
+    /// The policies of the last good set that are not in force, because their file was deleted.
+    pub(crate) fn deleted(&self) -> Vec<String> {
+        self.partly.iter().flat_map(|partly| &partly.deleted).cloned().collect()
+    }
+
     /// Enters what is new into the caller's batch: the set, that it is in force, and the record of that.
     pub(crate) fn enter(&self, batch: &mut ledger::Batch) {
         if let Some(fresh) = &self.fresh {
@@ -230,6 +279,7 @@ impl Loading<'_> {
             standing: Standing::Current,
             since: same.map(|kept| kept.at),
             mistakes: Vec::new(),
+            partly: None,
             fresh: (!in_vain).then_some(fresh),
         })
     }

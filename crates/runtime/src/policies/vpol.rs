@@ -1,5 +1,7 @@
 //! Validation policies, as one kind of policies.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use ledger::records::PolicySwitch;
 use policy::vpol::{self, VpolSet, shipped};
 use policy::yaml::Source;
@@ -20,6 +22,14 @@ impl Rules for VpolSet {
 
     fn count(&self) -> usize {
         self.iter().count()
+    }
+
+    fn files(&self) -> &BTreeMap<String, String> {
+        self.files()
+    }
+
+    fn without(self, names: &BTreeSet<String>) -> Self {
+        self.without(names)
     }
 
     fn switched(self, _: &[PolicySwitch]) -> Self {

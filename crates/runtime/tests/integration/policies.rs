@@ -121,8 +121,142 @@ async fn before_there_is_a_good_set_what_ships_counts_alone() {
     }
 }
 
-/// For files that come, go, change and break in any order: the set in force is always one that was made without a mistake,
-/// and the one that the last good files make.
+/// A file that is deleted takes its policies out of force, whatever the other files are like; what decides is on record.
+#[tokio::test]
+async fn a_deleted_file_is_out_of_force_while_another_has_a_mistake() {
+    for kept in Kept::each() {
+        let mut world = World::new(kept).await;
+        world.file("a.rs", "").policy("lea.yaml", Ok(PARTNER)).policy("nobody.yaml", Ok(NOBODY));
+        let good = world.app.acl().await.unwrap();
+        assert_eq!(names(&good), ["nobody", "lea"]);
+        let request = "how many Rust files are here?";
+        assert_eq!(world.run(request).await.unwrap_err().code, Code::NOT_ADMITTED);
+
+        world.policy("bad.yaml", Ok("- nonsense")).no_policy("nobody.yaml");
+        let now = world.app.acl().await.unwrap();
+        let deleted = vec!["nobody".to_owned()];
+        assert_eq!((now.standing, names(&now), &now.deleted), (Standing::LastGood, vec!["lea"], &deleted));
+        assert_eq!(now.since, good.since);
+        let line = now.policies.iter().find(|line| line.name == "lea").unwrap();
+        assert_eq!(line.file.as_deref(), Some("policies/acl/lea.yaml"));
+        let warning = world.app.policy_warning().await.unwrap();
+        assert!(warning.ends_with("are in force without `nobody`, whose file was deleted"), "{warning}");
+        let report = world.run(request).await.unwrap();
+        assert!(world.app.why_rechecked(&report.short).await.unwrap().recheck.unwrap().holds, "{kept:?}");
+
+        // A switch counts for what is left, and for nothing else.
+        assert_eq!(world.app.acl_switch("nobody", false).await.unwrap_err().code, Code::NO_SUCH_POLICY);
+        assert!(!world.app.acl_switch("lea", false).await.unwrap().enabled);
+        world.restart();
+        let now = world.app.acl().await.unwrap();
+        assert_eq!((names(&now), &now.deleted), (vec!["lea"], &deleted));
+        assert!(now.policies.iter().any(|line| line.name == "lea" && !line.enabled));
+
+        // The last good ones are on record as they were: what comes back before the mistake is mended, counts again.
+        world.policy("nobody.yaml", Ok(TWO));
+        let now = world.app.acl().await.unwrap();
+        assert_eq!(
+            (now.standing, names(&now), now.deleted.len()),
+            (Standing::LastGood, vec!["nobody", "lea"], 0)
+        );
+        assert_eq!(world.run(request).await.unwrap_err().code, Code::NOT_ADMITTED);
+        world.no_policy("nobody.yaml").no_policy("bad.yaml");
+        let now = world.app.acl().await.unwrap();
+        assert_eq!((now.standing, names(&now), now.deleted.len()), (Standing::Current, vec!["lea"], 0));
+        let check = Check { complete: true, bodies: true, ..Check::default() };
+        assert_eq!(world.app.audit_verify(&check).await.unwrap().problem(), None, "{kept:?}");
+    }
+}
+
+/// A file that cannot be read is there, and one that was moved is not gone.
+#[tokio::test]
+async fn what_is_not_known_to_be_deleted_stays_in_force() {
+    type Files = fn(&World);
+    let table: [(&str, Files); 7] = [
+        ("it cannot be read", |world| {
+            world.policy("nobody.yaml", Err("it is not UTF-8"));
+        }),
+        ("its folder cannot be read", |world| {
+            world.no_policy("nobody.yaml").policy("", Err("others can write it"));
+        }),
+        ("it was moved", |world| {
+            world.no_policy("nobody.yaml").policy("new.yaml", Ok(NOBODY));
+        }),
+        ("it was moved and changed", |world| {
+            let changed = format!("{PARTNER}{}", NOBODY.replace("deny", "allow"));
+            world.no_policy("nobody.yaml").policy("new.yaml", Ok(&changed));
+        }),
+        ("it was moved and has a mistake", |world| {
+            world.no_policy("nobody.yaml").policy("new.yaml", Ok("- name: nobody\n  efect: deny\n"));
+        }),
+        ("it was moved and is no YAML any more", |world| {
+            world.no_policy("nobody.yaml").policy("new.yaml", Ok("- name: nobody\n  match: {\n"));
+        }),
+        ("there are more files than are looked at", |world| {
+            world.no_policy("nobody.yaml");
+            for n in 0..=100 {
+                world.policy(&format!("{n}.yaml"), Ok("# nothing"));
+            }
+        }),
+    ];
+    for (what, change) in table {
+        let world = World::new(Kept::InMemory).await;
+        world.policy("nobody.yaml", Ok(NOBODY));
+        let good = world.app.acl().await.unwrap();
+        world.policy("bad.yaml", Ok("- nonsense"));
+        change(&world);
+        let now = world.app.acl().await.unwrap();
+        assert_eq!((now.standing, now.set, now.deleted), (Standing::LastGood, good.set, vec![]), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn removing_a_file_counts_at_once_also_beside_a_mistake() {
+    let world = World::new(Kept::InMemory).await;
+    world.policy("lea.yaml", Ok(PARTNER)).policy("nobody.yaml", Ok(NOBODY));
+    world.app.acl().await.unwrap();
+    world.policy("bad.yaml", Ok("- nonsense"));
+    for apply in [Apply::Try, Apply::Really] {
+        let change = world.app.acl_remove("nobody.yaml", apply).await.unwrap();
+        assert_eq!((change.removed, change.mistakes.len()), (vec!["nobody".to_owned()], 1));
+    }
+    assert_eq!(names(&world.app.acl().await.unwrap()), ["lea"]);
+}
+
+/// A set of an older program does not say which files it was made from. It is read, and stays in force as a whole until the
+/// files are good.
+#[tokio::test]
+async fn a_set_that_does_not_know_its_files_stays_whole() {
+    use domain::{Clock as _, canonical};
+    use ledger::records::Blob;
+    for kept in Kept::each() {
+        let mut world = World::new(kept).await;
+        world.policy("nobody.yaml", Ok(NOBODY));
+        world.app.acl().await.unwrap();
+        let [row] = &rows::<ActivePolicies>(&world).await[..] else { panic!("one row") };
+        let store = world.store().await;
+        let ledger = ledger::Ledger::start(store, world.seal(), std::sync::Arc::new(domain::probe::Silent));
+        let set = ledger.body(&row.policies).await.unwrap().unwrap();
+        let mut set: serde_json::Value = serde_json::from_slice(&set).unwrap();
+        assert!(set.as_object_mut().unwrap().remove("files").is_some());
+        let older = Blob::public(canonical::bytes(&set).unwrap());
+        let id = domain::id::BatchId::from_bits(77);
+        let mut batch = ledger::Batch::new(id, world.clock.now());
+        let sources = domain::Digest::of(b"another program's");
+        batch.put(&older).put(&ActivePolicies { policies: older.hash, sources, ..row.clone() });
+        ledger.commit(batch).await.unwrap();
+
+        world.restart();
+        world.policy("bad.yaml", Ok("- nonsense")).no_policy("nobody.yaml");
+        let now = world.app.acl().await.unwrap();
+        assert_eq!((now.standing, now.set, names(&now)), (Standing::LastGood, older.hash, vec!["nobody"]));
+        world.policy("nobody.yaml", Ok(NOBODY)).no_policy("bad.yaml");
+        assert_eq!(world.app.acl().await.unwrap().set, row.policies, "made anew, with its files");
+    }
+}
+
+/// For files that come, go, change and break in any order: what is in force is always what the last good files made, without
+/// the policies that stand in no file any more.
 #[tokio::test]
 async fn whatever_happens_to_the_files_the_last_good_ones_count() {
     let texts: [Result<&str, &str>; 6] =
@@ -133,13 +267,27 @@ async fn whatever_happens_to_the_files_the_last_good_ones_count() {
         usize::try_from((seed >> 33) % most).unwrap()
     };
     let mut world = World::new(Kept::InMemory).await;
-    let mut good = world.app.acl().await.unwrap().set;
-    let mut seen = [0, 0];
-    for _ in 0..80 {
-        let file = ["a.yaml", "b.yaml"][next(2)];
-        match next(7) {
-            6 => world.no_policy(file),
-            text => world.policy(file, texts[text]),
+    let mut good = world.app.acl().await.unwrap();
+    let mut seen = [0, 0, 0];
+    // What stands in the files now, and what stood there when they were last good.
+    let mut files = std::collections::BTreeMap::new();
+    let mut good_files = files.clone();
+    let name_in = |text: &Result<&str, &str>| match *text {
+        Ok(PARTNER | TWO) => Some("lea"),
+        Ok(NOBODY) => Some("nobody"),
+        _ => None,
+    };
+    for _ in 0..400 {
+        let file = ["a.yaml", "b.yaml", "c.yaml"][next(3)];
+        match next(8) {
+            6.. => {
+                files.remove(file);
+                world.no_policy(file)
+            }
+            text => {
+                files.insert(file, texts[text]);
+                world.policy(file, texts[text])
+            }
         };
         if next(5) == 0 {
             world.restart();
@@ -148,11 +296,28 @@ async fn whatever_happens_to_the_files_the_last_good_ones_count() {
         // Checked by itself, without the ledger.
         if world.app.acl_check().is_ok() {
             assert_eq!(report.standing, Standing::Current);
-            good = report.set;
+            (good, good_files) = (report, files.clone());
             seen[0] += 1;
         } else {
-            assert_eq!((report.standing, report.set), (Standing::LastGood, good));
-            seen[1] += 1;
+            let is_left = |file: &str, name: &str| {
+                files.contains_key(file) || files.values().any(|text| name_in(text) == Some(name))
+            };
+            let mut deleted: Vec<&str> = good_files
+                .iter()
+                .filter_map(|(file, text)| name_in(text).filter(|name| !is_left(file, name)))
+                .collect();
+            deleted.sort_unstable();
+            let left: Vec<_> =
+                good.policies.iter().filter(|line| !deleted.contains(&line.name.as_str())).collect();
+            let said = |line: &runtime::app::AclLine| (line.name.clone(), line.effect);
+            assert_eq!(report.standing, Standing::LastGood);
+            assert_eq!(
+                report.policies.iter().map(said).collect::<Vec<_>>(),
+                left.into_iter().map(said).collect::<Vec<_>>()
+            );
+            assert_eq!(report.deleted, deleted);
+            assert_eq!(report.set == good.set, deleted.is_empty());
+            seen[if deleted.is_empty() { 1 } else { 2 }] += 1;
         }
     }
     assert!(seen.iter().all(|count| *count > 10), "{seen:?}");

@@ -100,7 +100,7 @@ fn the_deciding_code_is_what_its_number_says() {
                     "",
                 ),
             ),
-            recorded: (4, "424b066ae3e2cb76"),
+            recorded: (4, "1f11898b3f7c54ff"),
         },
         Piece {
             name: "broker::decide::RULES",
@@ -147,7 +147,7 @@ fn the_deciding_code_is_what_its_number_says() {
                     "",
                 ),
             ),
-            recorded: (7, "c9e44372ccede864"),
+            recorded: (7, "1b6b17462822804a"),
         },
         Piece {
             name: "engine::RULES",

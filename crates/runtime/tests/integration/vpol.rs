@@ -61,6 +61,29 @@ async fn a_rate_is_counted_over_chains_and_slides() {
     }
 }
 
+/// A file that is deleted takes its policies out of force, whatever the other files are like; what decides is on record.
+#[tokio::test]
+async fn a_deleted_file_is_out_of_force_while_another_has_a_mistake() {
+    for kept in Kept::each() {
+        let world = World::new(kept).await;
+        world.vpol(FILE, &policy("rate: 1/h"));
+        by_hand(&world).await;
+        world.vpol("bad.yaml", "- nonsense");
+        by_hand(&world).await;
+        assert_eq!(calls(&world).await, [RAN, NOT], "{kept:?}: the last good one counts");
+        world.no_vpol(FILE);
+        by_hand(&world).await;
+        assert_eq!(calls(&world).await, [RAN, NOT, RAN], "{kept:?}");
+        assert!(world.app.vpols().await.unwrap().get("careful").is_none());
+        let warning = world.app.policy_warning().await.unwrap();
+        assert!(warning.ends_with("without `careful`, whose file was deleted"), "{warning}");
+        // What was moved is not gone.
+        world.vpol("other.yaml", &policy("rate: 9/h"));
+        by_hand(&world).await;
+        assert_eq!(calls(&world).await, [RAN, NOT, RAN, NOT], "{kept:?}");
+    }
+}
+
 /// Calls from the future count from when the clock was found to have gone back.
 #[tokio::test]
 async fn a_rate_that_was_used_up_by_a_wrong_clock_is_free_after_its_window() {

@@ -86,6 +86,33 @@ fn a_file_that_cannot_be_relied_on_changes_nothing() {
     }
 }
 
+/// What the owner deletes is out of force at once; what cannot be read is not deleted.
+#[test]
+fn a_deleted_file_is_out_of_force_while_another_has_a_mistake() {
+    let world = governed();
+    put(&world, "lea.yaml", LEA);
+    put(&world, "tom.yaml", &LEA.replace("lea", "tom").replace("81", "82"));
+    assert_eq!(own(&world), ["nobody", "tom", "lea"]);
+    put(&world, "bad.yaml", "- name: [");
+    let folder = world.home.join("policies/acl");
+    std::fs::remove_file(folder.join("lea.yaml")).expect("removed");
+    std::fs::write(folder.join("tom.yaml"), b"\xff").expect("file");
+    assert_eq!(own(&world), ["nobody", "tom"]);
+    let listed = world.regent(&["acl", "list"]).run().succeeds();
+    assert!(listed.stderr.contains("! not in force, because the file was deleted: lea\n"), "{listed}");
+    let run = world.regent(&["run", REQUEST]).run().succeeds();
+    assert!(run.stderr.contains("are in force without `lea`, whose file was deleted"), "{run}");
+    world.regent(&["acl", "disable", "lea"]).run().fails(2, "R2024");
+    // Nobody can tell what is in a folder that others can write.
+    mode(&folder, 0o777);
+    assert_eq!(own(&world), ["nobody", "tom", "lea"]);
+    mode(&folder, 0o700);
+    let removed = world.regent(&["acl", "remove", "nobody.yaml"]).run().succeeds();
+    assert_eq!(removed.stdout, "- nobody\n", "{removed}");
+    assert!(removed.stderr.contains("in force from now on; the rest stays as it is"), "{removed}");
+    assert_eq!(own(&world), ["tom"]);
+}
+
 #[test]
 fn what_editors_and_people_leave_in_the_folder_is_no_policy() {
     let world = governed();

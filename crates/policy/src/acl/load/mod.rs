@@ -28,8 +28,9 @@ pub fn load(sources: &[Source<'_>]) -> Result<Loaded, Mistakes> {
     let files = Files::read(sources, check::policy);
     let files = files.check_examples(|policies| PolicySet::new(policies).unwrap_or_default(), check_examples);
     let named = files.named();
+    let own = files.own();
     let (set, notes) = files.finish(PolicySet::new)?;
-    Ok(Loaded { set, notes, files: named })
+    Ok(Loaded { set: set.from_files(own), notes, files: named })
 }
 
 /// What a policy does that is switched off until wanted is seen with it switched on.

@@ -31,6 +31,26 @@ fn the_digest_is_of_what_is_said_and_not_of_how_it_is_written() {
     assert_eq!(one.switched("c", Switch::On), None);
 }
 
+/// Which file a policy came from is kept with it; sets of older programs do not say, and are read.
+#[test]
+fn a_set_knows_the_files_of_its_policies_and_what_ships_has_none() {
+    let one = set(
+        "- { name: a, match: {}, effect: allow, priority: 1 }\n- { name: b, match: {}, effect: deny, priority: 2 }",
+    );
+    let names: Vec<_> = one.files().keys().map(String::as_str).collect();
+    assert_eq!(names, ["a", "b"]);
+    assert!(shipped::defaults().unwrap().set.files().is_empty());
+    let read: PolicySet = serde_json::from_str(&serde_json::to_string(&one).unwrap()).unwrap();
+    assert_eq!(read, one);
+    let older = one.clone().from_files(std::collections::BTreeMap::new());
+    let json = serde_json::to_string(&older).unwrap();
+    assert!(!json.contains("files"), "{json}");
+    assert_eq!(serde_json::from_str::<PolicySet>(&json).unwrap(), older);
+    let left = one.without(&["a".to_owned(), "c".to_owned()].into());
+    assert_eq!(left.iter().map(|policy| policy.name.as_str()).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(left.files().len(), 1);
+}
+
 #[test]
 fn what_was_not_kept_by_us_is_not_read() {
     let policy = |more: &str| format!(r#"{{"name":"a","match":{{"principal":{{}}}},"priority":1{more}}}"#);

@@ -19,8 +19,9 @@ pub fn load(sources: &[Source<'_>]) -> Result<Loaded, Mistakes> {
         |policies| VpolSet::new(policies).unwrap_or_default(),
         |read, set| read.examples.iter().flat_map(|example| example.check(set)).collect(),
     );
+    let own = files.own();
     let (set, notes) = files.finish(VpolSet::new)?;
-    Ok(Loaded { set, notes })
+    Ok(Loaded { set: set.from_files(own), notes })
 }
 
 impl Entry for Listed {

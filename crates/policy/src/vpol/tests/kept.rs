@@ -85,6 +85,26 @@ fn every_field_comes_back_as_it_was_kept() {
     assert_eq!((again.id(), &again), (vpol.id(), vpol));
 }
 
+/// Which file a policy came from is kept with it; sets of older programs do not say, and are read.
+#[test]
+fn a_set_knows_the_files_of_its_policies_and_what_ships_has_none() {
+    let one = set(
+        "- { name: a, applies_to: {}, mode: strict, priority: 1 }\n- { name: b, applies_to: {}, mode: strict, priority: 2 }",
+    );
+    let names: Vec<_> = one.files().keys().map(String::as_str).collect();
+    assert_eq!(names, ["a", "b"]);
+    assert!(shipped::defaults().unwrap().set.files().is_empty());
+    let read: VpolSet = serde_json::from_str(&serde_json::to_string(&one).unwrap()).unwrap();
+    assert_eq!(read, one);
+    let older = one.clone().from_files(std::collections::BTreeMap::new());
+    let json = serde_json::to_string(&older).unwrap();
+    assert!(!json.contains("files"), "{json}");
+    assert_eq!(serde_json::from_str::<VpolSet>(&json).unwrap(), older);
+    let left = one.without(&["a".to_owned(), "c".to_owned()].into());
+    assert_eq!(left.iter().map(|listed| listed.vpol.name.as_ref()).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(left.files().len(), 1);
+}
+
 /// Whom a policy is for and how early it is heard is how a chain comes to it, not what it says.
 #[test]
 fn the_id_is_of_what_a_policy_says_about_calls() {

@@ -46,6 +46,7 @@ proptest! {
         }
         let drawn = super::super::VpolSet::new(policies).unwrap();
         let text: Vec<String> = drawn.iter().map(ToString::to_string).collect();
-        prop_assert_eq!(set(&text.join("\n")), drawn);
+        let loaded = set(&text.join("\n"));
+        prop_assert_eq!(loaded.iter().collect::<Vec<_>>(), drawn.iter().collect::<Vec<_>>());
     }
 }
