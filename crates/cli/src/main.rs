@@ -21,10 +21,11 @@ use domain::probe::Probe;
 use ledger::Store;
 use runtime::settings::Settings;
 use runtime::{App, Code, House, Pace, Parts, Problem};
+use tokio::runtime::Runtime;
 
 use args::{Args, Color, Global};
 use commands::Trouble;
-use edge::{OsHost, OsIds, OwnersMinds, Seat, Surroundings, SystemClock, Written};
+use edge::{FileLimit, OsHost, OsIds, OwnersMinds, Seat, Surroundings, SystemClock, Written};
 use live::Live;
 use show::{Screen, problem};
 
@@ -36,19 +37,35 @@ const STOPPING: std::time::Duration = std::time::Duration::from_secs(2);
 fn main() -> ExitCode {
     let surroundings = Surroundings::read();
     edge::guard_keys(&surroundings);
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let what = format!("the runtime does not start: {error}");
+            let screen = Screen::new(false, Color::Never, false, &surroundings);
+            return ExitCode::from(report(&screen, Problem::new(Code::INTERNAL, what).into()));
+        }
+    };
+    // Before anything is written, and be it the help.
+    let limit = FileLimit::listen(&runtime);
     let args = match Args::try_parse_from(&surroundings.arguments) {
         Ok(args) => args,
         Err(error) => return ExitCode::from(usage(&error, &surroundings)),
     };
     let screen =
         Screen::new(args.global.json, color(&args.global, "auto", &surroundings), false, &surroundings);
-    ExitCode::from(match start(args, &surroundings, &screen) {
+    ExitCode::from(match start(args, &surroundings, &screen, runtime, limit) {
         Ok(exit) => exit,
         Err(trouble) => report(&screen, trouble),
     })
 }
 
-fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::Done {
+fn start(
+    args: Args,
+    surroundings: &Surroundings,
+    screen: &Screen,
+    runtime: Runtime,
+    mut limit: FileLimit,
+) -> commands::Done {
     let house = match surroundings.house() {
         Ok(house) => house,
         // Below what is no folder there is no house, whatever lies in the current one.
@@ -76,10 +93,6 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
     // closing. The next process finds the log beside the database and goes on from there, as after a crash.
     let app: &'static App =
         Box::leak(Box::new(App::new(parts(house, written, settings, mistakes, surroundings, &screen))));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Problem::new(Code::INTERNAL, format!("the runtime does not start: {error}")))?;
     let done = runtime.block_on(async {
         let seat = Seat::default();
         let mut command =
@@ -111,6 +124,10 @@ fn start(args: Args, surroundings: &Surroundings, screen: &Screen) -> commands::
             done = &mut command => done,
         }
     });
+    let done = match done {
+        Err(Trouble::Problem(problem)) => Err(runtime.block_on(limit.explain(*problem)).into()),
+        done => done,
+    };
     tell(app, &screen);
     if let Some(upgrade) = app.upgraded() {
         screen.note(&commands::upgraded(&upgrade));

@@ -7,6 +7,7 @@ use std::path::Path;
 mod access;
 mod anchor;
 mod backup;
+mod file_limit;
 mod files;
 mod holder;
 mod host;
@@ -25,6 +26,7 @@ mod upgrade;
 mod vault;
 mod written;
 
+pub(crate) use file_limit::FileLimit;
 pub(crate) use host::OsHost;
 pub(crate) use line::line;
 pub(crate) use minds::{Choice, OwnersMinds};

@@ -46,10 +46,9 @@ impl Regent {
         self
     }
 
-    /// The same program at another path: only root may reach the folder of builds.
-    pub(crate) fn program(mut self, program: &Path) -> Self {
-        let mut command = Command::new(program);
-        command.args(self.command.get_args()).env_clear();
+    /// Another command in the same surroundings.
+    fn replace(mut self, mut command: Command) -> Self {
+        command.env_clear();
         for (name, value) in self.command.get_envs() {
             if let Some(value) = value {
                 command.env(name, value);
@@ -62,11 +61,27 @@ impl Regent {
         self
     }
 
+    /// The same program at another path: only root may reach the folder of builds.
+    pub(crate) fn program(self, program: &Path) -> Self {
+        let mut command = Command::new(program);
+        command.args(self.command.get_args());
+        self.replace(command)
+    }
+
     /// As another user, with no group but the one of the same number.
     pub(crate) fn user(mut self, uid: u32) -> Self {
         use std::os::unix::process::CommandExt as _;
         self.command.uid(uid).gid(uid);
         self
+    }
+
+    /// With a limit on the size of files, in blocks of 512 bytes.
+    pub(crate) fn file_limit(self, blocks: u32) -> Self {
+        let mut command = Command::new("sh");
+        let limited = "ulimit -c 0 && ulimit -f \"$0\" && exec \"$@\"";
+        command.args(["-c", limited, &blocks.to_string()]).arg(self.command.get_program());
+        command.args(self.command.get_args());
+        self.replace(command)
     }
 
     pub(crate) fn within(mut self, folder: &Path) -> Self {

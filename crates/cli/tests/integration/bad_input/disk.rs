@@ -1,4 +1,4 @@
-//! A full disk: what was acknowledged stays, nothing is half-written, and with room again the work goes on.
+//! A full disk, and a limit on the size of files (`ulimit -f`): what was acknowledged stays, nothing is half-written, and with room again the work goes on.
 
 use crate::mount::Disk;
 use crate::world::{REQUEST, World, event, is_root};
@@ -81,4 +81,57 @@ fn a_disk_that_is_too_small_for_a_house_says_so_and_the_house_is_made_once_there
         world.regent(&["audit", "verify"]).run().succeeds();
         world.regent(&["doctor"]).run().succeeds();
     }
+}
+
+/// Wherever the limit is met, the program says so and ends by itself; afterwards everything goes on.
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_with_its_code() {
+    // In blocks of 512 bytes: a house needs several hundred of them.
+    for blocks in [0, 1, 8, 64, 200, 400, 700] {
+        let world = World::new();
+        let outcome = world.regent(&["run", REQUEST]).file_limit(blocks).run().fails(4, "R4002");
+        let outcome = outcome.says(&["the limit on the size of files (`ulimit -f`) is reached: "]);
+        assert_eq!((outcome.stdout.as_str(), outcome.remedies()[0].as_str()), ("", "ulimit -f unlimited"));
+        world.regent(&["run", REQUEST]).run().succeeds();
+        world.regent(&["audit", "verify", "--complete", "--bodies"]).run().succeeds();
+        world.regent(&["doctor"]).run().succeeds();
+    }
+}
+
+#[test]
+fn what_was_acknowledged_below_the_limit_on_the_size_of_files_is_there_afterwards() {
+    let world = World::new();
+    world.regent(&["init", "--yes"]).run().succeeds();
+    let ingest = || world.regent(&["events", "ingest"]).stdin(large_events(400));
+    let outcome = ingest().file_limit(4_000).run().fails(4, "R4002");
+    let acknowledged: Vec<String> =
+        outcome.json().iter().map(|answer| answer["key"].as_str().expect("a key").to_owned()).collect();
+    assert!(!acknowledged.is_empty() && acknowledged.len() < 400, "some fit\n{outcome}");
+    assert_eq!(keys(&world), acknowledged, "all of them, and not one more");
+    world.regent(&["audit", "verify", "--complete", "--bodies"]).run().succeeds();
+    let new = ingest().run().succeeds().json().iter().filter(|answer| answer["new"] == true).count();
+    assert_eq!(new, 400 - acknowledged.len());
+}
+
+/// A tool's file is the tool's affair: the task ends, and is on record.
+#[test]
+fn a_tool_that_meets_the_limit_on_the_size_of_files_fails_its_call() {
+    let world = World::lived_in();
+    std::fs::write(world.workspace().join("big.txt"), "a".repeat(8 << 20)).expect("file");
+    let copy = world.regent(&["run", "copy big.txt to copy.txt"]).file_limit(14_000);
+    copy.run().fails(1, "R1002").says(&["file too large"]);
+    assert!(!world.workspace().join("copy.txt").exists());
+    world.regent(&["audit", "verify", "--complete"]).run().succeeds();
+}
+
+/// Nothing of the house is needed for that: the signal is heard before the arguments are read.
+#[test]
+fn output_into_a_file_at_its_limit_is_an_error_with_its_code() {
+    let world = World::new();
+    let file = world.folder().join("out");
+    std::fs::write(&file, "").expect("file");
+    for args in [&["--help"][..], &["explain", "R4002"]] {
+        world.regent(args).file_limit(0).run_into(&file).fails(4, "R4016").says(&["ile too large"]);
+    }
+    assert!(!world.home.exists());
 }
