@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use ledger::query::{Filter, Op, Order, Query, Test};
+use ledger::store::StoreError;
 use ledger::table::{Table, Write};
 use ledger::value::{Row, Value};
 
@@ -168,6 +169,21 @@ pub(crate) fn insert(table: &Table, rows: usize, dialect: Dialect) -> String {
         }
     }
     sql
+}
+
+/// Compares what an [`insert`] was to write with what the database says that it wrote. Where a row may be there already, and
+/// is kept as it is, fewer are written.
+pub(crate) fn check_insert(table: &'static Table, asked: usize, written: u64) -> Result<(), StoreError> {
+    match table.write {
+        Write::Keep if written <= asked as u64 => Ok(()),
+        Write::Keep | Write::Append | Write::Replace => check_whole(table, asked, written),
+    }
+}
+
+/// The same for an [`insert_whole`]: every row is written.
+pub(crate) fn check_whole(table: &'static Table, asked: usize, written: u64) -> Result<(), StoreError> {
+    let asked = asked as u64;
+    if asked == written { Ok(()) } else { Err(StoreError::RowsLost { table: table.name, asked, written }) }
 }
 
 fn values(table: &Table, columns: &[&'static str], rows: usize, dialect: Dialect) -> String {

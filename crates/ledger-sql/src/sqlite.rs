@@ -23,7 +23,7 @@ use sqlx::sqlite::{
     SqliteArguments, SqliteConnectOptions, SqliteConnection, SqlitePool, SqlitePoolOptions, SqliteRow,
     SqliteSynchronous,
 };
-use sqlx::{AssertSqlSafe, Row as _, Sqlite, query::Query as Statement};
+use sqlx::{AssertSqlSafe, Executor as _, Row as _, Sqlite, query::Query as Statement};
 
 pub(crate) use copy::{Draining, Filling};
 pub use hold::Hold;
@@ -283,13 +283,13 @@ struct OpenTx<'a> {
     connection: &'a mut SqliteConnection,
     sql: String,
     cells: Vec<Value>,
-    /// Whose rows are held back.
-    tables: Vec<&'static str>,
+    /// Whose rows are held back, and how many of them each statement writes.
+    portions: Vec<(&'static Table, usize)>,
 }
 
 impl<'a> OpenTx<'a> {
     fn new(connection: &'a mut SqliteConnection) -> Self {
-        Self { connection, sql: String::new(), cells: Vec::new(), tables: Vec::new() }
+        Self { connection, sql: String::new(), cells: Vec::new(), portions: Vec::new() }
     }
 }
 
@@ -309,23 +309,26 @@ impl Tx for OpenTx<'_> {
                 .iter()
                 .flat_map(|row| table.given().map(|(at, _)| row.get(at).unwrap_or(&Value::Null)));
             self.cells.extend(cells.cloned());
+            self.portions.push((table, portion.len()));
         }
-        self.tables.push(table.name);
         Ok(())
     }
 
     async fn flush(&mut self) -> Result<(), StoreError> {
-        if self.tables.is_empty() {
+        if self.portions.is_empty() {
             return Ok(());
         }
         let (sql, cells) = (std::mem::take(&mut self.sql), std::mem::take(&mut self.cells));
-        let tables = std::mem::take(&mut self.tables);
-        let written = bind_all(&sql, &cells).persistent(sql.len() <= KEPT);
-        let written = written.execute(&mut *self.connection).await;
-        written.map(drop).map_err(|error| match duplicated(&error, &tables) {
+        let portions = std::mem::take(&mut self.portions);
+        let statements = bind_all(&sql, &cells).persistent(sql.len() <= KEPT);
+        let written = execute_each(self.connection, statements).await;
+        let written = written.map_err(|error| match duplicated(&error, &portions) {
             Some(table) => StoreError::Duplicate(table),
             None => failure(&error),
-        })
+        })?;
+        let written = written.into_iter().chain(std::iter::repeat(0));
+        let mut compared = portions.into_iter().zip(written);
+        compared.try_for_each(|((table, rows), written)| sql::check_insert(table, rows, written))
     }
 
     async fn erase(
@@ -351,9 +354,21 @@ impl Tx for OpenTx<'_> {
     }
 
     async fn take_back(&mut self) -> Result<(), StoreError> {
-        (self.sql, self.cells, self.tables) = Default::default();
+        (self.sql, self.cells, self.portions) = Default::default();
         execute(self.connection, "ROLLBACK TO mark").await
     }
+}
+
+/// Runs statements that were sent as one text. How many rows each of them has changed.
+async fn execute_each(
+    connection: &mut SqliteConnection,
+    statements: Bound<'_>,
+) -> Result<Vec<u64>, sqlx::Error> {
+    let (mut results, mut written) = (connection.fetch_many(statements), Vec::new());
+    while let Some(result) = std::future::poll_fn(|context| results.as_mut().poll_next(context)).await {
+        written.extend(result?.left().map(|done| done.rows_affected()));
+    }
+    Ok(written)
 }
 
 /// The longest text whose compiled form is kept: what a large transaction writes has a shape that hardly comes again, and
@@ -405,7 +420,7 @@ fn code(error: &sqlx::Error) -> Option<i32> {
 }
 
 /// Which of these tables already held a row with the key of one of its new rows: `UNIQUE constraint failed: events.key`.
-fn duplicated(error: &sqlx::Error, tables: &[&'static str]) -> Option<&'static str> {
+fn duplicated(error: &sqlx::Error, portions: &[(&'static Table, usize)]) -> Option<&'static str> {
     const UNIQUE: i32 = 2067;
     const PRIMARY_KEY: i32 = 1555;
     if !matches!(code(error), Some(UNIQUE | PRIMARY_KEY)) {
@@ -414,7 +429,7 @@ fn duplicated(error: &sqlx::Error, tables: &[&'static str]) -> Option<&'static s
     let message = error.as_database_error()?.message();
     let (_, columns) = message.rsplit_once(": ")?;
     let (named, _) = columns.split_once('.')?;
-    tables.iter().find(|table| **table == named).copied()
+    portions.iter().map(|(table, _)| table.name).find(|table| *table == named)
 }
 
 fn failure(error: &sqlx::Error) -> StoreError {

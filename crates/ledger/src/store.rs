@@ -55,6 +55,11 @@ pub enum StoreError {
     /// The files of the house are not those that this process has opened.
     #[error("this house was replaced by a restore")]
     Replaced,
+    /// Something inside the database keeps rows out without an error: a trigger, a rule.
+    #[error(
+        "the database wrote {written} of {asked} rows into `{table}`: a trigger or a rule that is not Regent's changes what is written"
+    )]
+    RowsLost { table: &'static str, asked: u64, written: u64 },
     #[error("the database answered: {0}")]
     Other(String),
     /// A row with this key is there already. Inside a transaction it refuses one batch only.

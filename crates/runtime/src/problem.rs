@@ -222,6 +222,7 @@ impl From<&StoreError> for Problem {
             StoreError::TooOld { .. } => problem(Code::DATABASE_OLD).safe("the database was not touched"),
             StoreError::Vault(_) => problem(Code::KEY),
             StoreError::Replaced => problem(Code::REPLACED).safe("nothing was written"),
+            StoreError::RowsLost { .. } => problem(Code::DATABASE).safe("nothing was written"),
             StoreError::Other(_) | StoreError::BadCell(_) | StoreError::Duplicate(_) => {
                 problem(Code::DATABASE)
             }

@@ -313,10 +313,11 @@ impl Tx for OpenTx<'_> {
             let written = cells::bind_typed(&sql::insert(table, portion.len(), DIALECT), cells)
                 .execute(&mut *self.0)
                 .await;
-            written.map_err(|error| match errors::is_duplicate(&error) {
+            let written = written.map_err(|error| match errors::is_duplicate(&error) {
                 true => StoreError::Duplicate(table.name),
                 false => failure(error),
             })?;
+            sql::check_insert(table, portion.len(), written.rows_affected())?;
         }
         Ok(())
     }

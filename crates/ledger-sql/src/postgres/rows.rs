@@ -106,7 +106,8 @@ async fn put(connection: &mut PgConnection, table: &'static Table, rows: &[Row])
             table.columns.iter().map(|column| column.kind).enumerate().map(cell)
         });
         let statement = cells::bind_typed(&sql::insert_whole(table, portion.len(), DIALECT), cells);
-        statement.execute(&mut *connection).await.map_err(failure)?;
+        let written = statement.execute(&mut *connection).await.map_err(failure)?;
+        sql::check_whole(table, portion.len(), written.rows_affected())?;
     }
     Ok(())
 }

@@ -97,7 +97,8 @@ impl Filling {
         for portion in sql::portions(table, &refs) {
             let sql = sql::insert_whole(table, portion.len(), DIALECT);
             let written = bind_all(&sql, portion.iter().copied().flatten()).execute(&mut self.0).await;
-            written.map_err(|error| failure(&error))?;
+            let written = written.map_err(|error| failure(&error))?;
+            sql::check_whole(table, portion.len(), written.rows_affected())?;
         }
         Ok(())
     }

@@ -375,3 +375,45 @@ async fn a_body_that_was_changed_is_not_believed() {
     sqlx::query("DELETE FROM salts").execute(&mut db).await.expect("delete");
     assert_eq!(ledger.body(&mine).await.expect("body"), None, "without its salt it is erased");
 }
+
+/// A trigger that keeps rows out without an error: what is not written is noticed, and then nothing is.
+#[tokio::test]
+async fn a_row_that_a_trigger_keeps_out_fails_the_transaction() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (ledger, mut db) = written(&folder).await;
+    let batch = |n: u128| {
+        let mut batch = Batch::new(BatchId::from_bits(n), Time::from_micros(1));
+        // Bodies that are there already stand before and after what is lost.
+        batch.put(&Blob::public(b"ours".to_vec())).put(&Blob::public(n.to_be_bytes().to_vec()));
+        batch.audit(entry("c")).audit(entry("d"));
+        batch
+    };
+    let counted = async |ledger: &Ledger| {
+        let entries: u64 = ledger.verify_audit().await.expect("verify").entries();
+        (ledger.select(ledger::Select::<Blob>::all()).await.expect("blobs").len(), entries)
+    };
+    let table = [
+        ("audit", "BEFORE INSERT ON audit WHEN NEW.subject = 'd'", 2, 1),
+        ("audit", "BEFORE INSERT ON audit", 2, 0),
+        ("audit_heads", "BEFORE INSERT ON audit_heads", 1, 0),
+        ("audit_heads", "BEFORE UPDATE ON audit_heads", 1, 0),
+        ("commits", "BEFORE INSERT ON commits", 1, 0),
+    ];
+    for (n, (name, when, asked, written)) in (2..).zip(table) {
+        let before = counted(&ledger).await;
+        let sql = format!("CREATE TRIGGER swallow {when} BEGIN SELECT RAISE(IGNORE); END");
+        sqlx::query(sqlx::AssertSqlSafe(sql)).execute(&mut db).await.expect(when);
+        match ledger.commit(batch(n)).await {
+            Err(CommitError::Store(error)) => assert!(
+                matches!(&*error, StoreError::RowsLost { table, asked: a, written: w }
+                    if (*table, *a, *w) == (name, asked, written)),
+                "{when}: {error:?}"
+            ),
+            other => panic!("{when}: must fail, is {other:?}"),
+        }
+        sqlx::query("DROP TRIGGER swallow").execute(&mut db).await.expect("drop");
+        assert_eq!(counted(&ledger).await, before, "{when}: nothing was written");
+        ledger.commit(batch(n)).await.expect("commit");
+        assert_eq!(counted(&ledger).await, (before.0 + 1, before.1 + 2), "{when}");
+    }
+}

@@ -1,6 +1,7 @@
 //! PostgreSQL passes the suite, with and without pgvector; its schema is what the records say; what does not let us in is
 //! named; and whatever happens to its connections, a batch that was acknowledged is there, once.
 
+mod lost_rows;
 mod outage;
 mod proxy;
 mod refusals;
