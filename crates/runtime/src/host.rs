@@ -163,9 +163,10 @@ pub trait Host: Send + Sync {
         Err(unable("restored"))
     }
 
-    /// Every copy of the house that is known of, those that upgrades and restores kept among them, oldest first.
-    fn backups(&self) -> Vec<KeptBackup> {
-        Vec::new()
+    /// Every copy of the instance that is known of, oldest first: those of upgrades and restores, and unfinished ones that
+    /// could not be removed.
+    fn backups(&self) -> Result<Vec<KeptBackup>, Problem> {
+        Ok(Vec::new())
     }
 
     /// What opening the ledger brought forward, if anything.

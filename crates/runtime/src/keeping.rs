@@ -146,8 +146,11 @@ pub struct KeptBackup {
     pub folder: PathBuf,
     pub at: Time,
     pub occasion: Occasion,
-    /// Nothing where it is no backup but the files of a house that did not open, moved aside by a restore.
+    /// `None` for the files of an instance that did not open, moved aside by a restore, and for an unfinished copy.
     pub manifest: Option<Digest>,
     /// Whether it is still there.
     pub there: bool,
+    /// A process was killed while it made the copy, or is still at it. What is in it is not known.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unfinished: bool,
 }

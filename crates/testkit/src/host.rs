@@ -130,8 +130,8 @@ impl Host for TestHost {
             .ok_or_else(|| Problem::new(runtime::Code::POLICIES, format!("{file}: entity not found")))
     }
 
-    fn backups(&self) -> Vec<KeptBackup> {
-        self.backups.clone()
+    fn backups(&self) -> Result<Vec<KeptBackup>, Problem> {
+        Ok(self.backups.clone())
     }
 
     async fn open(&self) -> Result<Ledger, Problem> {

@@ -216,6 +216,7 @@ impl World {
             occasion: Occasion::Asked,
             manifest: None,
             there: true,
+            unfinished: false,
         });
         self.restart();
     }

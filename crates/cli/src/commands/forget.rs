@@ -91,7 +91,10 @@ fn lines(app: &App, screen: &Screen, forgotten: &Forgotten) -> Vec<String> {
     if !backups.is_empty() {
         lines.push(screen.tinted("backups that still hold them; delete these yourself:", Tone::Attention));
         lines.extend(backups.iter().map(|kept| {
-            format!("  {}  {}", kept.at.date_time(app.zone()), inline(&kept.folder.display().to_string()))
+            let (at, folder) = (kept.at.date_time(app.zone()), inline(&kept.folder.display().to_string()));
+            let unfinished = if kept.unfinished { "  (unfinished)" } else { "" };
+            let away = if kept.there { "" } else { "  (not there now)" };
+            format!("  {at}  {folder}{unfinished}{away}")
         }));
     }
     lines

@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use domain::probe::{Point, Silent};
-use domain::{Digest, Time, canonical};
+use domain::{Digest, canonical};
 use ledger::chain::Fault;
 use ledger::{Ledger, Seal, Store as _, Verification};
 use ledger_sql::{Hold, PostgresStore, SqliteStore, Tally};
-use runtime::keeping::{Backup, Count, FORMAT, How, KeptBackup, Manifest, Occasion, Tip};
+use runtime::keeping::{Backup, Count, FORMAT, How, Manifest, Occasion, Tip};
 use runtime::{Code, House, Lapsed, Problem};
-use serde::{Deserialize, Serialize};
 
-use super::files::{self, Draft, Drafts};
+use super::backup_list::ListedCopy;
+use super::drafts::Draft;
 use super::host::{OsHost, seal_of, unusable};
 use super::trusted::Untrusted;
-use super::{access, blocking, policies, trusted};
+use super::{access, blocking, files, policies, trusted};
 
 /// What a house consists of, in the data folder and in a backup. `keys` is a folder.
 pub(super) const NAMES: [&str; 5] = ["regent.db", "keys", "node", "checkpoints.jsonl", "tip"];
@@ -49,15 +49,6 @@ pub(super) struct Examined {
     pub(super) fault: Option<String>,
     /// What somebody had said in advance then.
     pub(super) lapsed: Lapsed,
-}
-
-/// A line of the list of backups.
-#[derive(Serialize, Deserialize)]
-struct Line {
-    at: Time,
-    folder: PathBuf,
-    occasion: Occasion,
-    manifest: Option<Digest>,
 }
 
 /// A scratch place is a house: everything lies in one folder.
@@ -141,7 +132,7 @@ impl OsHost {
             let path = path.to_owned();
             move |error| unusable("make", &path, &error)
         };
-        let draft = Draft::make(parent, &self.unique()).map_err(making(parent))?;
+        let draft = self.begin_draft(parent).map_err(making(parent))?;
         let folder = draft.path().to_owned();
         self.stage("copy files");
         files::make_folder(&folder.join("keys")).map_err(making(&folder))?;
@@ -217,7 +208,7 @@ impl OsHost {
     ) -> Result<Examined, Problem> {
         self.stage("set up scratch");
         let making = |error| unusable("make", parent, &error);
-        let scratch = Draft::make(parent, &self.unique()).map_err(making)?;
+        let scratch = self.begin_draft(parent).map_err(making)?;
         let house = house_in(scratch.path());
         files::make_folder(&house.vault(false).keys).map_err(making)?;
         for (name, expected) in &manifest.files {
@@ -307,7 +298,10 @@ impl OsHost {
     }
 
     pub(super) async fn make_backup(&self, to: Option<&Path>, how: How) -> Result<Backup, Problem> {
-        let parent = to.map_or_else(|| self.house.backups(), Path::to_owned);
+        let parent = match to {
+            Some(to) => std::path::absolute(to).map_err(|error| unusable("make", to, &error))?,
+            None => self.house.backups(),
+        };
         let folder = parent.join(self.dated("regent"));
         trusted::folder(&folder).map_err(|error| unusable("make", &folder, &error))?;
         let secrets_left_out = access::secret_files(&self.house).map_or(0, |files| files.len());
@@ -327,6 +321,7 @@ impl OsHost {
                 secrets_left_out,
             });
         }
+        self.remove_unfinished()?;
         let (drafted, counted, fault) = self.tried_draft(&parent, Occasion::Asked).await?;
         let (manifest, bytes, files) = (drafted.digest, drafted.bytes, drafted.manifest.files.len());
         let folder = self.keep(drafted, &folder)?;
@@ -335,29 +330,17 @@ impl OsHost {
 
     /// Gives the copy its name, and writes down where it is.
     pub(super) fn keep(&self, drafted: Drafted, folder: &Path) -> Result<PathBuf, Problem> {
-        let (manifest, digest) = (drafted.manifest.clone(), drafted.digest);
+        let (at, occasion) = (drafted.manifest.at, drafted.manifest.occasion);
+        let (manifest, draft) = (Some(drafted.digest), &drafted.draft);
+        let draft = draft.is_listed().then(|| draft.path().to_owned());
         let folder = self.name(drafted, folder)?;
-        self.list(&folder, manifest.at, manifest.occasion, Some(digest))?;
+        self.list(ListedCopy { at, folder: folder.clone(), occasion, manifest, draft })?;
         Ok(folder)
     }
 
     pub(super) fn name(&self, drafted: Drafted, folder: &Path) -> Result<PathBuf, Problem> {
         self.stage("name the copy");
         drafted.draft.name(folder).map_err(|error| unusable("make", folder, &error))
-    }
-
-    pub(super) fn list(
-        &self,
-        folder: &Path,
-        at: Time,
-        occasion: Occasion,
-        manifest: Option<Digest>,
-    ) -> Result<(), Problem> {
-        self.stage("list the copy");
-        let list = self.house.backup_list();
-        let line = serde_json::to_string(&Line { at, folder: folder.into(), occasion, manifest })
-            .map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
-        files::append(&list, &line).map_err(|error| unusable("write", &list, &error))
     }
 
     /// `regent-20261116T051805Z`.
@@ -373,37 +356,6 @@ impl OsHost {
         } else {
             SqliteStore::tally(&self.house.database()).await?
         })
-    }
-
-    /// Those on the list, and those that lie where copies are kept: whoever was killed may not have come to the list.
-    /// Half a copy that they left holds somebody, too; it is removed.
-    pub(super) fn kept_backups(&self) -> Vec<KeptBackup> {
-        for place in [&self.house.data, &self.house.backups()] {
-            drop(files::clear(place, Drafts::All)); // what cannot be removed is in the way of nothing
-        }
-        let text = trusted::text(&self.house.backup_list()).ok().flatten().unwrap_or_default();
-        let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
-        let mut kept: Vec<KeptBackup> = lines
-            .map(|Line { at, folder, occasion, manifest }| {
-                let there = folder.is_dir();
-                KeptBackup { folder, at, occasion, manifest, there }
-            })
-            .collect();
-        let parent = self.house.backups();
-        for name in files::names(&parent).unwrap_or_default() {
-            let folder = parent.join(&name);
-            if name.starts_with('.') || kept.iter().any(|kept| kept.folder == folder) {
-                continue;
-            }
-            let (at, occasion, manifest) = match read_manifest(&folder) {
-                Ok((manifest, digest)) => (manifest.at, manifest.occasion, Some(digest)),
-                // The files of a house that did not open.
-                Err(_) => (files::changed(&folder), Occasion::Restore, None),
-            };
-            kept.push(KeptBackup { folder, at, occasion, manifest, there: true });
-        }
-        kept.sort_by_key(|kept| kept.at);
-        kept
     }
 }
 

@@ -1,21 +1,17 @@
-//! Files that are whole or not there, for nobody else to read: copies with their digests, and folders that get their
-//! name when they are complete.
+//! Files that are whole or not there, for nobody else to read; copies with their digests.
 
 #![expect(clippy::disallowed_methods, reason = "the house's own files")]
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
 
+use domain::Digest;
 use domain::digest::Digesting;
-use domain::{BACKUP_MARK, Digest};
 use rustix::fs::OFlags;
 
 use super::trusted::{self, Links};
-
-/// What every unfinished folder's name begins with.
-const DRAFT: &str = ".draft-";
 
 pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
@@ -37,12 +33,19 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// One more line at the end.
+/// One more line at the end, durably.
 pub(super) fn append(path: &Path, line: &str) -> io::Result<()> {
-    let mut file = open_to_write(OpenOptions::new().append(true).create(true).mode(0o600), path)?;
-    // One write: lines of two processes do not mix. A line that was torn before stays alone.
-    file.write_all(format!("{line}\n").as_bytes())?;
-    file.sync_all()
+    let mut file = open_to_write(OpenOptions::new().read(true).append(true).create(true).mode(0o600), path)?;
+    let length = file.metadata()?.len();
+    let mut last = [b'\n'];
+    if length > 0 {
+        file.read_exact_at(&mut last, length - 1)?;
+    }
+    // A line that was torn before stays alone. One write: lines of two processes do not mix.
+    let end = if last == [b'\n'] { "" } else { "\n" };
+    file.write_all(format!("{end}{line}\n").as_bytes())?;
+    file.sync_all()?;
+    if length == 0 { path.parent().map_or(Ok(()), sync) } else { Ok(()) }
 }
 
 /// A file or a folder: what is in it, and the names in it, are durable.
@@ -109,139 +112,10 @@ pub(super) fn names(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// When something in the folder was last changed.
+/// When the names in the folder were last changed, rounded up: who was known by then may be in it.
 pub(super) fn changed(folder: &Path) -> domain::Time {
     let changed = std::fs::metadata(folder).map_or(0, |found| found.mtime());
-    domain::Time::from_micros(changed.saturating_mul(1_000_000))
-}
-
-/// A folder that only this process uses until it gets its name. Dropped without one, it is removed.
-#[derive(Debug)]
-pub(super) struct Draft {
-    path: PathBuf,
-    /// Whoever finds it unlocked finds what a process that died has left.
-    _lock: File,
-    named: bool,
-}
-
-impl Draft {
-    pub(super) fn make(parent: &Path, unique: &str) -> io::Result<Self> {
-        const TRIES: u32 = 100;
-        make_folder(parent)?;
-        clear(parent, Drafts::Marked)?;
-        let path = parent.join(format!("{DRAFT}{unique}"));
-        for _ in 0..TRIES {
-            make_new_folder(&path)?;
-            let lock = match open_folder(&path) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                lock => lock?,
-            };
-            match lock.lock() {
-                // Then nobody tidies up there either.
-                Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
-                locked => locked?,
-            }
-            // Somebody who tidies up may have found it before it was locked.
-            if is_named(&lock, &path)? {
-                let draft = Self { path, _lock: lock, named: false };
-                // Another user may have exchanged a folder on the way since it was checked.
-                trusted::folder(&draft.path)?;
-                // Before anything else is in it: file tools leave a folder with this mark alone, and `clear` removes it.
-                write(&draft.path.join(BACKUP_MARK), b"")?;
-                return Ok(draft);
-            }
-        }
-        Err(io::Error::other("it is removed as soon as it is made"))
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Gives it the name, or that name and a number if it is taken.
-    pub(super) fn name(mut self, name: &Path) -> io::Result<PathBuf> {
-        sync(&self.path)?;
-        let last = name.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let others = (2..).map(|n: u32| name.with_file_name(format!("{last}-{n}")));
-        for name in std::iter::once(name.to_owned()).chain(others) {
-            match std::fs::rename(&self.path, &name) {
-                Ok(()) => {
-                    self.named = true;
-                    name.parent().map_or(Ok(()), sync)?;
-                    return Ok(name);
-                }
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        io::ErrorKind::DirectoryNotEmpty
-                            | io::ErrorKind::AlreadyExists
-                            | io::ErrorKind::NotADirectory
-                    ) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Err(io::Error::other("every name is taken"))
-    }
-
-    /// It is somebody else's to remove.
-    pub(super) fn leave(mut self) -> PathBuf {
-        self.named = true;
-        self.path.clone()
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if !self.named {
-            // What cannot be removed now is removed by the next one.
-            drop(remove_marked(&self.path));
-        }
-    }
-}
-
-/// Which drafts are removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Drafts {
-    /// In a folder of the instance: all of them. Those of earlier versions have no mark.
-    All,
-    /// In a folder that the owner named: those that the caller owns and that hold the mark of a backup.
-    Marked,
-}
-
-/// Removes the drafts that dead processes have left.
-pub(super) fn clear(parent: &Path, drafts: Drafts) -> io::Result<()> {
-    for name in names(parent)?.iter().filter(|name| name.starts_with(DRAFT)) {
-        let path = parent.join(name);
-        let Ok(folder) = open_folder(&path) else { continue };
-        if drafts == Drafts::Marked && !is_marked(&path) {
-            continue;
-        }
-        match folder.try_lock() {
-            Ok(()) => remove_marked(&path)?,
-            Err(TryLockError::WouldBlock) => {}
-            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// Whether it is a folder of the caller that holds the mark of a backup.
-fn is_marked(path: &Path) -> bool {
-    let caller = nix::unistd::Uid::effective().as_raw();
-    let own = |path: &Path| std::fs::symlink_metadata(path).ok().filter(|found| found.uid() == caller);
-    own(path).is_some_and(|found| found.is_dir())
-        && own(&path.join(BACKUP_MARK)).is_some_and(|found| found.is_file())
-}
-
-/// The mark goes last: if the process is killed meanwhile, what is left still has it.
-fn remove_marked(path: &Path) -> io::Result<()> {
-    if std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
-        for name in names(path)?.iter().filter(|name| *name != BACKUP_MARK) {
-            remove(&path.join(name))?;
-        }
-    }
-    remove(path)
+    domain::Time::from_micros(changed.saturating_add(1).saturating_mul(1_000_000))
 }
 
 /// A file or a folder with everything in it; that it is not there is fine.
@@ -269,70 +143,18 @@ pub(super) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Draft, Drafts, clear, copy, digest, make_folder, names, write};
-    use domain::{BACKUP_MARK, Digest};
+    use super::{append, copy, digest, write};
+    use domain::Digest;
 
     #[test]
-    fn a_draft_is_removed_unless_it_got_its_name_and_a_name_is_given_once() {
+    fn a_line_stands_alone_after_one_that_was_torn() {
         let folder = tempfile::tempdir().expect("folder");
-        drop(Draft::make(folder.path(), "a").expect("draft"));
-        assert_eq!(names(folder.path()).expect("names"), [""; 0]);
-        for unique in ["b", "c"] {
-            let draft = Draft::make(folder.path(), unique).expect("draft");
-            write(&draft.path().join("file"), unique.as_bytes()).expect("write");
-            draft.name(&folder.path().join("name")).expect("name");
-        }
-        assert_eq!(names(folder.path()).expect("names"), ["name", "name-2"]);
-    }
-
-    #[test]
-    fn what_a_dead_process_left_is_removed_and_what_a_living_one_works_on_is_not() {
-        let folder = tempfile::tempdir().expect("folder");
-        let living = Draft::make(folder.path(), "living").expect("draft");
-        make_folder(&folder.path().join(".draft-dead")).expect("folder");
-        for name in ["half", BACKUP_MARK] {
-            write(&folder.path().join(".draft-dead").join(name), b"half").expect("write");
-        }
-        let mine = Draft::make(folder.path(), "mine").expect("draft");
-        assert_eq!(names(folder.path()).expect("names"), [".draft-living", ".draft-mine"]);
-        drop((living, mine));
-    }
-
-    #[test]
-    fn no_draft_is_made_where_others_could_exchange_it() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().expect("folder");
-        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o757)).expect("mode");
-        assert!(Draft::make(folder.path(), "a").is_err());
-        assert_eq!(names(folder.path()).expect("names"), [""; 0]);
-    }
-
-    #[test]
-    fn folders_of_the_owner_are_not_removed_because_of_their_names() {
-        let folder = tempfile::tempdir().expect("folder");
-        let at = |name: &str| folder.path().join(name);
-        make_folder(&at("backup")).expect("folder");
-        write(&at("backup").join(BACKUP_MARK), b"").expect("write");
-        make_folder(&at(".draft-book")).expect("folder");
-        write(&at(".draft-book/chapter"), b"one").expect("write");
-        make_folder(&at(".draft-nest").join(BACKUP_MARK)).expect("folder");
-        std::os::unix::fs::symlink("backup", at(".draft-link")).expect("link");
-        write(&at(".draft-file"), b"").expect("write");
-        make_folder(&at(".draft-theirs")).expect("folder");
-        write(&at(".draft-theirs").join(BACKUP_MARK), b"").expect("write");
-        if nix::unistd::Uid::effective().is_root() {
-            std::os::unix::fs::chown(at(".draft-theirs"), Some(1001), None).expect("chown");
-        } else {
-            std::fs::remove_dir_all(at(".draft-theirs")).expect("remove");
-        }
-        let before = names(folder.path()).expect("names");
-        drop(Draft::make(folder.path(), "a").expect("draft"));
-        assert_eq!(names(folder.path()).expect("names"), before);
-        assert_eq!(names(&at(".draft-book")).expect("names"), ["chapter"]);
-        assert!(Draft::make(folder.path(), "book").is_err(), "it is not shared, either");
-        clear(folder.path(), Drafts::All).expect("clear");
-        assert_eq!(names(folder.path()).expect("names"), [".draft-file", "backup"]);
-        assert_eq!(names(&at("backup")).expect("names"), [BACKUP_MARK]);
+        let path = folder.path().join("list");
+        append(&path, "one").expect("append");
+        std::fs::write(&path, "one\ntw").expect("write");
+        append(&path, "three").expect("append");
+        append(&path, "four").expect("append");
+        assert_eq!(std::fs::read_to_string(&path).expect("read"), "one\ntw\nthree\nfour\n");
     }
 
     #[test]

@@ -200,7 +200,7 @@ impl Host for OsHost {
         self.put_back(from, how).await
     }
 
-    fn backups(&self) -> Vec<KeptBackup> {
+    fn backups(&self) -> Result<Vec<KeptBackup>, Problem> {
         self.kept_backups()
     }
 

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::backup::{Examined, NAMES, count, house_in, read_manifest};
+use super::backup_list::ListedCopy;
 use super::host::{OsHost, unusable};
 use super::trusted::Links;
 use super::{access, files, policies, trusted};
@@ -214,7 +215,8 @@ impl OsHost {
         drop((lock, alone));
         let moved = matches!(old, Old::Broken(_)).then_some(aside);
         if let Some(moved) = &moved {
-            self.list(moved, self.clock.now(), Occasion::Restore, None)?;
+            let (at, occasion) = (self.clock.now(), Occasion::Restore);
+            self.list(ListedCopy { at, folder: moved.clone(), occasion, manifest: None, draft: None })?;
         }
         Ok(kept.map(|(folder, _)| folder).or(moved))
     }

@@ -13,6 +13,7 @@ use runtime::{Code, Problem};
 use serde_json::json;
 
 use super::backup::{count, first_fault};
+use super::backup_list::ListedCopy;
 use super::files;
 use super::host::OsHost;
 
@@ -75,7 +76,8 @@ impl OsHost {
         }
         self.stage("upgraded");
         // It is done, whatever becomes of this; the copy is found where it lies.
-        drop(self.list(&kept, at, Occasion::Upgrade, Some(digest)));
+        let (occasion, manifest) = (Occasion::Upgrade, Some(digest));
+        drop(self.list(ListedCopy { at, folder: kept.clone(), occasion, manifest, draft: None }));
         Ok(Upgrade { kept: Some(kept), done: true, ..upgrade })
     }
 

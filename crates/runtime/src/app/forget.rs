@@ -98,6 +98,23 @@ pub struct Forgotten {
     pub backups: Vec<KeptBackup>,
 }
 
+fn forgotten(somebody: &Somebody, how: Forget, found: Traces, backups: Vec<KeptBackup>) -> Forgotten {
+    let dry_run = how == Forget::DryRun;
+    let addresses = somebody.identities.iter().filter(|identity| dry_run && !identity.is_erased());
+    let first_seen = somebody.identities.iter().map(|identity| identity.first_seen).min();
+    // When an unfinished copy was made of what is not known.
+    let holds = |backup: &KeptBackup| backup.unfinished || first_seen.is_none_or(|seen| seen <= backup.at);
+    Forgotten {
+        person: somebody.id(),
+        dry_run,
+        addresses: addresses.map(|one| format!("{}:{}", one.platform, one.identifier)).collect(),
+        gone: found.counts,
+        events: found.events,
+        cleaned: None,
+        backups: backups.into_iter().filter(holds).collect(),
+    }
+}
+
 /// Everybody that goes together: one entity with all its addresses, or one address that nobody knows the owner of.
 struct Somebody {
     entity: Option<Entity>,
@@ -137,9 +154,11 @@ impl App {
             }
             found => found?,
         };
+        // Before anything is erased: where they still are has to be known.
+        let backups = self.parts.host.backups()?;
         if how == Forget::DryRun {
             let found = somebody.look(&desk.ledger).await?;
-            return Ok(self.forgotten(&somebody, how, found.counts, found.events));
+            return Ok(forgotten(&somebody, how, found, backups));
         }
         let mut gone = Counts::default();
         for _ in 0..TRIES {
@@ -150,7 +169,10 @@ impl App {
             let found = somebody.look(&desk.ledger).await?;
             if found.counts.is_nothing() {
                 let cleaned = Some(duties::scrub(&desk, &*self.parts.host).await?);
-                return Ok(Forgotten { cleaned, ..self.forgotten(&somebody, how, gone, found.events) });
+                // Another may have been made meanwhile. What was known before counts if that cannot be said now.
+                let backups = self.parts.host.backups().unwrap_or(backups);
+                let found = Traces { counts: gone, ..found };
+                return Ok(Forgotten { cleaned, ..forgotten(&somebody, how, found, backups) });
             }
             let mut batch = self.erasing(&desk, &somebody, &found).await?;
             turn.take(&desk, &*self.parts.host, &mut batch);
@@ -167,22 +189,6 @@ impl App {
         }
         Err(Problem::new(Code::DATABASE_BUSY, "others write about this person all the time")
             .safe("what was found of them is erased; do it again"))
-    }
-
-    fn forgotten(&self, somebody: &Somebody, how: Forget, gone: Counts, events: u64) -> Forgotten {
-        let dry_run = how == Forget::DryRun;
-        let addresses = somebody.identities.iter().filter(|identity| dry_run && !identity.is_erased());
-        let first_seen = somebody.identities.iter().map(|identity| identity.first_seen).min();
-        let backups = self.parts.host.backups().into_iter();
-        Forgotten {
-            person: somebody.id(),
-            dry_run,
-            addresses: addresses.map(|one| format!("{}:{}", one.platform, one.identifier)).collect(),
-            gone,
-            events,
-            cleaned: None,
-            backups: backups.filter(|backup| first_seen.is_none_or(|seen| seen <= backup.at)).collect(),
-        }
     }
 
     async fn somebody(&self, text: &str) -> Result<Somebody, Problem> {

@@ -52,9 +52,11 @@ impl App {
         self.parts.host.restore(from, how).await
     }
 
-    /// Every copy of this house that is known of.
-    #[must_use]
-    pub fn backups(&self) -> Vec<KeptBackup> {
+    /// Every copy of this instance that is known of.
+    ///
+    /// # Errors
+    /// If the list of backups cannot be read.
+    pub fn backups(&self) -> Result<Vec<KeptBackup>, Problem> {
         self.parts.host.backups()
     }
 
@@ -76,7 +78,13 @@ impl App {
     /// Where something is broken: an upgrade not long ago is the likely cause.
     pub(super) fn recent_upgrade(&self) -> Option<Finding> {
         let now = self.parts.clock.now();
-        let kept = self.parts.host.backups().into_iter();
+        let kept = match self.parts.host.backups() {
+            Ok(kept) => kept.into_iter().filter(|kept| !kept.unfinished),
+            Err(problem) => {
+                let remedy = problem.remedy.into_iter().next();
+                return Some(Finding { name: "backups", state: State::Bad, what: problem.what, remedy });
+            }
+        };
         let upgrades = kept.filter(|kept| {
             kept.occasion == Occasion::Upgrade && now.is_within(kept.at, kept.at.plus(RECENT))
         });

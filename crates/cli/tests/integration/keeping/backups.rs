@@ -3,12 +3,28 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::keeping::old::{audit, entries_of, kept, leftovers};
-use crate::world::{REQUEST, World, events};
+use crate::keeping::old::{audit, below, entries_of, kept, leftovers};
+use crate::mount::Disk;
+use crate::world::{REQUEST, World, events, is_root};
 
 pub(crate) fn back_up(world: &World) -> PathBuf {
     let made = world.regent(&["backup", "--json"]).run().succeeds().json();
     made[0]["folder"].as_str().expect("a folder").into()
+}
+
+/// Where `forget` says that a person still is.
+pub(crate) fn shown_by_forget(world: &World) -> Vec<serde_json::Value> {
+    let dry = world.regent(&["forget", "--person", "demo:lea", "--dry-run", "--json"]).run().succeeds();
+    dry.json()[0]["backups"].as_array().expect("a list").clone()
+}
+
+/// The folders of them that are there.
+pub(crate) fn folders_there(shown: &[serde_json::Value]) -> Vec<PathBuf> {
+    let there = shown.iter().filter(|kept| kept["there"] == true);
+    let folders = there.map(|kept| Path::new(kept["folder"].as_str().expect("a folder")));
+    let mut folders: Vec<PathBuf> = folders.map(|folder| folder.canonicalize().expect("a path")).collect();
+    folders.sort();
+    folders
 }
 
 fn files_of(folder: &Path) -> Vec<PathBuf> {
@@ -190,4 +206,108 @@ fn file_tools_do_not_look_into_a_backup_wherever_it_lies() {
         .within(&copies.join("holiday/keys"));
     let outcome = inside.run();
     assert!(outcome.exit != Some(0) && outcome.stderr.contains("is closed to tools"), "{outcome}");
+}
+
+/// Half a copy, as a killed process leaves it, and its line on the list.
+fn leave_half_a_copy(world: &World, place: &Path) -> PathBuf {
+    use std::os::unix::fs::MetadataExt as _;
+    let draft = place.join(".draft-1");
+    std::fs::create_dir_all(&draft).expect("folder");
+    for name in [".regent-backup", "regent.db"] {
+        std::fs::write(draft.join(name), "half").expect("write");
+    }
+    let inode = std::fs::metadata(place).expect("metadata").ino();
+    let line = serde_json::json!({ "draft": draft, "begun": "2026-11-16T05:18:05Z", "parent_inode": inode });
+    let list = world.data().join("backups.jsonl");
+    let before = std::fs::read_to_string(&list).unwrap_or_default();
+    std::fs::write(&list, format!("{before}{line}\n")).expect("the list");
+    draft
+}
+
+#[test]
+fn half_a_copy_is_removed_by_a_backup_to_another_folder_and_by_forget() {
+    let world = World::lived_in();
+    let draft = leave_half_a_copy(&world, &world.folder().join("usb"));
+    back_up(&world);
+    assert!(!draft.exists(), "by a backup");
+    let draft = leave_half_a_copy(&world, &world.folder().join("usb"));
+    assert_eq!(folders_there(&shown_by_forget(&world)), kept(&world));
+    assert!(!draft.exists(), "by forget");
+    let shown = shown_by_forget(&world);
+    std::fs::remove_dir(world.folder().join("usb")).expect("empty");
+    assert_eq!(shown_by_forget(&world), shown, "what is known to be gone is not shown");
+}
+
+/// A version before this one has left it, beside a backup that is on the list.
+#[test]
+fn half_a_copy_that_is_not_on_the_list_is_removed_where_a_copy_was_made() {
+    let world = World::lived_in();
+    world.regent(&["backup", "--to", "../usb"]).run().succeeds();
+    let draft = world.folder().join("usb/.draft-dead");
+    std::fs::create_dir(&draft).expect("folder");
+    std::fs::write(draft.join(".regent-backup"), "").expect("write");
+    assert_eq!(folders_there(&shown_by_forget(&world)), below(&world.folder().join("usb")));
+    assert!(!draft.exists());
+}
+
+#[test]
+fn half_a_copy_that_cannot_be_removed_is_shown() {
+    if !is_root("mount a disk") {
+        return;
+    }
+    let world = World::lived_in();
+    let disk = Disk::mount(world.folder(), "8m");
+    let draft = leave_half_a_copy(&world, disk.path());
+    disk.remount("ro");
+    let shown = shown_by_forget(&world);
+    assert_eq!(folders_there(&shown), std::slice::from_ref(&draft));
+    assert_eq!(shown[0]["unfinished"], true, "{shown:?}");
+    let said = world.regent(&["forget", "--person", "demo:lea", "--yes"]).run().succeeds();
+    assert!(said.stdout.contains(".draft-1  (unfinished)\n"), "{said}");
+    back_up(&world);
+    assert!(draft.exists(), "it is not in the way");
+    disk.remount("rw");
+    back_up(&world);
+    assert!(!draft.exists());
+}
+
+#[test]
+fn half_a_copy_on_a_disk_that_is_away_is_shown_until_it_is_back_and_removed() {
+    let world = World::lived_in();
+    let (disk, drawer) = (world.folder().join("usb"), world.folder().join("drawer"));
+    let draft = leave_half_a_copy(&world, &disk);
+    std::fs::rename(&disk, &drawer).expect("taken out");
+    for _ in 0..2 {
+        let [shown] = shown_by_forget(&world).try_into().expect("one");
+        assert_eq!(
+            (shown["folder"].as_str(), shown["there"].as_bool(), shown["unfinished"].as_bool()),
+            (draft.to_str(), Some(false), Some(true)),
+            "{shown}"
+        );
+        // The folder that it is mounted on is there, too.
+        std::fs::create_dir_all(&disk).expect("folder");
+    }
+    let said = world.regent(&["forget", "--person", "demo:lea", "--dry-run"]).run().succeeds();
+    assert!(said.stdout.contains(".draft-1  (unfinished)  (not there now)\n"), "{said}");
+    std::fs::remove_dir(&disk).expect("empty");
+    std::fs::rename(&drawer, &disk).expect("put in again");
+    assert_eq!(shown_by_forget(&world), [0; 0]);
+    assert!(!draft.exists());
+    std::fs::rename(&disk, &drawer).expect("taken out");
+    assert_eq!(shown_by_forget(&world), [0; 0], "it was removed");
+}
+
+/// Without the list it is not known where somebody still is, so nothing is erased.
+#[test]
+fn nobody_is_forgotten_while_the_list_of_backups_cannot_be_read() {
+    let world = World::lived_in();
+    world.regent(&["backup", "--to", "../usb"]).run().succeeds();
+    let list = world.data().join("backups.jsonl");
+    std::fs::set_permissions(&list, std::fs::Permissions::from_mode(0o666)).expect("mode");
+    let forget = || world.regent(&["forget", "--person", "demo:lea", "--yes"]);
+    world.refuses(forget(), 4, "R4009").says(&["others can write", "backups.jsonl"]);
+    world.regent(&["backup"]).run().fails(4, "R4009");
+    std::fs::set_permissions(&list, std::fs::Permissions::from_mode(0o600)).expect("mode");
+    let said = forget().run().succeeds();
+    assert!(said.stdout.contains("/usb/regent-"), "{said}");
 }

@@ -8,13 +8,18 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::failpoints;
-use crate::keeping::backups::back_up;
-use crate::keeping::old::{audit, entries_of, kept, leftovers, old_house, record};
+use crate::keeping::backups::{back_up, folders_there, shown_by_forget};
+use crate::keeping::old::{audit, below, entries_of, is_hidden, kept, leftovers, old_house, record};
 use crate::keeping::server::{OnServer, old_server};
 use crate::world::{ANSWER, REQUEST, World, events};
 
 /// Runs the command and kills it at the n-th point, or leaves it alone. The points that it came past.
 fn watch(world: &World, url: Option<&str>, args: &[&str], n: Option<usize>) -> Vec<String> {
+    let variables: Vec<(&str, &str)> = url.map(|url| ("REGENT_DATABASE_URL", url)).into_iter().collect();
+    watch_with(world, &variables, args, n)
+}
+
+fn watch_with(world: &World, variables: &[(&str, &str)], args: &[&str], n: Option<usize>) -> Vec<String> {
     static SOCKETS: AtomicUsize = AtomicUsize::new(0);
     let socket = world.folder().join(format!("watch-{}", SOCKETS.fetch_add(1, Ordering::Relaxed)));
     let listener = UnixListener::bind(&socket).expect("a socket");
@@ -22,7 +27,7 @@ fn watch(world: &World, url: Option<&str>, args: &[&str], n: Option<usize>) -> V
     command.args(args).current_dir(world.workspace()).env_clear().env("REGENT_HOME", &world.home);
     command.env("HOME", world.folder()).env("REGENT_FAULTS", format!("socket={}", socket.display()));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    url.map(|url| command.env("REGENT_DATABASE_URL", url));
+    command.envs(variables.iter().copied());
     let mut child = command.spawn().expect("start");
     let mut stream = BufReader::new(listener.accept().expect("it reports").0);
     let mut points = Vec::new();
@@ -137,6 +142,54 @@ fn a_backup() {
     passed(&points, &["stage copy database", "stage name the copy", "stage list the copy", "committed"]);
 }
 
+/// In a folder that the owner named nothing is found by looking around: it is on the list before it is there.
+#[test]
+fn a_backup_to_a_folder_of_the_owner() {
+    let usb = |world: &World| below(&world.folder().join("usb"));
+    let swap = |world: &World, from: &str, to: &str| {
+        drop(std::fs::rename(world.folder().join(from), world.folder().join(to))); // it may not be made yet
+    };
+    let check = |world: &World, point: &str| {
+        let names = usb(world).into_iter().map(|path| path.file_name().expect("a name").to_owned());
+        let drafts: Vec<_> = names.filter(|name| is_hidden(name.as_ref())).collect();
+        swap(world, "usb", "drawer");
+        let away = shown_by_forget(world);
+        for draft in &drafts {
+            let is_shown = away.iter().any(|kept| {
+                kept["folder"].as_str().is_some_and(|path| path.ends_with(draft.to_str().expect("text")))
+            });
+            assert!(is_shown, "killed at `{point}`, {draft:?} is not among {away:?}");
+        }
+        assert!(!away.is_empty() || point != "stage list the copy", "the copy has its name");
+        swap(world, "drawer", "usb");
+        let whole = usb(world).into_iter().filter(|path| !is_hidden(path)).collect::<Vec<_>>();
+        assert_eq!(folders_there(&shown_by_forget(world)), whole, "killed at `{point}`");
+        assert_eq!(usb(world), whole, "killed at `{point}`, only a whole copy is left");
+        assert!(!whole.is_empty() || point != "stage list the copy", "the copy has its name");
+        works(world, point);
+        // What is gone is not shown any more, wherever the disk is.
+        swap(world, "usb", "drawer");
+        let away = shown_by_forget(world);
+        assert!(away.iter().all(|kept| kept["unfinished"] != true), "killed at `{point}`: {away:?}");
+    };
+    let run = |world: &World, n| watch(world, None, &["backup", "--to", "../usb"], n);
+    let points = run(&World::lived_in(), None);
+    let stages = (0..points.len()).filter(|at| services::is_full() || points[*at].starts_with("stage "));
+    kill_at_each(stages, World::lived_in, run, check);
+    let stages = [
+        "stage list the draft",
+        "stage make the draft",
+        "stage copy files",
+        "stage copy database",
+        "stage set up scratch",
+        "stage look at scratch",
+        "stage bring scratch forward",
+        "stage name the copy",
+        "stage list the copy",
+    ];
+    passed(&points, &stages);
+}
+
 /// A house, a backup of it, and its record then and now.
 struct Scene<W> {
     world: W,
@@ -193,6 +246,24 @@ fn a_restore() {
     passed(&points, &["stage mark", "stage fence the old house", "stage put in place", "stage tidy up"]);
     let moves = points.iter().filter(|point| *point == "stage move a file").count();
     assert!(moves >= 6, "three files each way, and what lies beside the database: {points:?}");
+}
+
+/// Without an instance there is no data folder: it is tried in the folder for temporary files.
+#[test]
+fn a_dry_run_of_a_restore_on_a_new_machine() {
+    let (old, fresh) = (World::lived_in(), World::new());
+    let (folder, temporary) = (back_up(&old), fresh.folder().join("temporary"));
+    std::fs::create_dir(&temporary).expect("folder");
+    let (folder, place) = (folder.to_str().expect("text"), temporary.to_str().expect("text"));
+    let run = |n| watch_with(&fresh, &[("TMPDIR", place)], &["restore", "--dry-run", folder], n);
+    let points = run(None);
+    assert_eq!(below(&temporary).len(), 0);
+    run(points.iter().position(|point| point == "stage look at scratch"));
+    assert_eq!(below(&temporary).len(), 1, "it was killed in the middle");
+    fresh.regent(&["restore", "--yes", folder]).run().succeeds();
+    let forget = fresh.regent(&["forget", "--person", "demo:lea", "--dry-run"]);
+    forget.env("TMPDIR", place).run().succeeds();
+    assert_eq!(below(&temporary).len(), 0);
 }
 
 #[test]

@@ -51,14 +51,14 @@ pub(crate) fn leftovers(world: &World) -> Vec<PathBuf> {
     places.iter().flat_map(|place| below(place)).filter(|path| is_hidden(path)).collect()
 }
 
-fn below(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn below(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("entry").path()).collect();
     paths.sort();
     paths
 }
 
-fn is_hidden(path: &Path) -> bool {
+pub(crate) fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
 }
 

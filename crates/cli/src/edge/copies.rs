@@ -1,0 +1,156 @@
+//! Which copies of the instance there are: on the list, in the folders where copies were made, and unfinished ones that
+//! killed processes have left. Those are removed; what cannot be removed is a copy like any other.
+
+#![expect(clippy::disallowed_methods, reason = "the instance's own files")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use runtime::Problem;
+use runtime::keeping::{KeptBackup, Occasion};
+
+use super::backup::read_manifest;
+use super::backup_list::{BackupList, ListedCopy, Listing};
+use super::drafts::{self, Draft, Drafts};
+use super::files;
+use super::host::{OsHost, unusable};
+
+/// What the names of copies begin with.
+const PREFIX: &str = "regent-";
+
+impl OsHost {
+    /// Makes a draft. In a folder that the owner named it is on the list before it is there.
+    pub(super) fn begin_draft(&self, parent: &Path) -> std::io::Result<Draft> {
+        files::make_folder(parent)?;
+        let drafts = self.drafts_in(parent);
+        drop(drafts::clear(parent, drafts)?); // what is left is shown by `forget`, and in the way of nothing
+        let path = drafts::path_in(parent, &self.unique());
+        // An instance that is not there yet has no list: a dry run of its restore is made in the folder for temporary files.
+        let entry = if drafts != Drafts::Marked || !self.house.data.is_dir() {
+            None
+        } else {
+            self.stage("list the draft");
+            Some(BackupList::of(&self.house).begin(&path, self.clock.now())?)
+        };
+        self.stage("make the draft");
+        Draft::make(path, entry)
+    }
+
+    /// Says where a copy is.
+    pub(super) fn list(&self, copy: ListedCopy) -> Result<(), Problem> {
+        self.stage("list the copy");
+        let list = BackupList::of(&self.house);
+        list.add_copy(copy).map_err(|error| unusable("write", list.path(), &error))
+    }
+
+    /// Where drafts are made that are not on the list.
+    fn own_folders(&self) -> [PathBuf; 2] {
+        [self.house.data.clone(), self.house.backups()]
+    }
+
+    fn drafts_in(&self, place: &Path) -> Drafts<'_> {
+        let is_own = self.own_folders().iter().any(|own| own == place);
+        if is_own { Drafts::Own(&self.house) } else { Drafts::Marked }
+    }
+
+    fn listing(&self) -> Result<Listing, Problem> {
+        let list = BackupList::of(&self.house);
+        list.read().map_err(|error| unusable("read", list.path(), &error))
+    }
+
+    /// Every copy that is known of, oldest first. Removes unfinished ones that dead processes have left.
+    pub(super) fn kept_backups(&self) -> Result<Vec<KeptBackup>, Problem> {
+        let listing = self.listing()?;
+        // Drafts first: one that gets its name meanwhile is found under that name.
+        let mut kept = self.unfinished(&listing);
+        kept.extend(self.unlisted(&listing));
+        kept.extend(listing.copies.into_iter().map(
+            |ListedCopy { at, folder, occasion, manifest, .. }| {
+                let there = folder.is_dir();
+                KeptBackup { folder, at, occasion, manifest, there, unfinished: false }
+            },
+        ));
+        kept.sort_by_key(|kept| kept.at);
+        Ok(kept)
+    }
+
+    /// Removes unfinished copies that dead processes have left.
+    pub(super) fn remove_unfinished(&self) -> Result<(), Problem> {
+        drop(self.unfinished(&self.listing()?)); // what is left is shown by `forget`
+        Ok(())
+    }
+
+    /// Removes unfinished copies that dead processes have left, wherever copies were made. Those that are left.
+    fn unfinished(&self, listing: &Listing) -> Vec<KeptBackup> {
+        let list = BackupList::of(&self.house);
+        let mut left = Vec::new();
+        for begun in &listing.drafts {
+            match drafts::clear_listed(&begun.draft) {
+                Some(leftover) => left.push((leftover.path, begun.begun)),
+                None if begun.is_out_of_reach() => left.push((begun.draft.clone(), begun.begun)),
+                // It is gone. If that cannot be written down, it is looked for again.
+                None => drop(list.end(&begun.draft)),
+            }
+        }
+        // In the folder for temporary files a restore is tried if there is no data folder yet.
+        let places = self.own_folders().into_iter().chain([std::env::temp_dir()]);
+        let places: BTreeSet<PathBuf> = places.chain(listing.places.iter().cloned()).collect();
+        for place in places {
+            let drafts = self.drafts_in(&place);
+            // A folder that cannot be read is not shown; the drafts on the list are.
+            for leftover in drafts::clear(&place, drafts).unwrap_or_default() {
+                let known = left.iter().any(|(path, _)| *path == leftover.path);
+                // What another process works on outside the instance, and is not on the list, is another instance's.
+                if !known && (drafts != Drafts::Marked || !leftover.may_be_in_use) {
+                    let at = files::changed(&leftover.path);
+                    left.push((leftover.path, at));
+                }
+            }
+        }
+        let unfinished = left.into_iter().map(|(folder, at)| {
+            let (occasion, there) = (Occasion::Asked, is_there(&folder));
+            KeptBackup { folder, at, occasion, manifest: None, there, unfinished: true }
+        });
+        unfinished.collect()
+    }
+
+    /// Copies that are not on the list, in the folders where copies were made: their process was killed before it listed them.
+    fn unlisted(&self, listing: &Listing) -> Vec<KeptBackup> {
+        let listed: BTreeSet<PathBuf> = listing.copies.iter().map(|copy| real(&copy.folder)).collect();
+        let (own, node) = (self.house.backups(), self.node().ok());
+        let places: BTreeSet<PathBuf> =
+            listing.places.iter().chain([&own]).map(|place| real(place)).collect();
+        let mut found = Vec::new();
+        for place in places {
+            let is_own = place == real(&own);
+            // A folder that cannot be read shows nothing.
+            for name in files::names(&place).unwrap_or_default() {
+                let folder = place.join(&name);
+                let may_be_one = if is_own { !name.starts_with('.') } else { name.starts_with(PREFIX) };
+                if !may_be_one || listed.contains(&folder) {
+                    continue;
+                }
+                let (at, occasion, manifest) = match read_manifest(&folder) {
+                    Ok((manifest, digest)) if is_own || Some(manifest.node) == node => {
+                        (manifest.at, manifest.occasion, Some(digest))
+                    }
+                    // The files of an instance that did not open.
+                    Err(_) if is_own => (files::changed(&folder), Occasion::Restore, None),
+                    // It is the owner's, or a copy of another instance.
+                    Ok(_) | Err(_) => continue,
+                };
+                found.push(KeptBackup { folder, at, occasion, manifest, there: true, unfinished: false });
+            }
+        }
+        found
+    }
+}
+
+fn is_there(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok()
+}
+
+/// The path without links; as it is if it is not there.
+fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_absent| path.to_owned())
+}
