@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the house's own files")]
 
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ use broker::secrets::Secrets;
 use domain::call::ToolId;
 use runtime::{Code, House, Problem};
 
+use super::file_drafts::FileDraft;
 use super::{files, trusted};
 
 /// What the file says.
@@ -49,17 +50,8 @@ pub(super) fn turn(house: &House, tool: &ToolId, enabled: bool, unique: &str) ->
     lock.lock().map_err(io_trouble)?;
     let now = text(house).map_err(io_trouble)?;
     let turned = Switches::turned(now.as_deref(), tool, enabled).map_err(|why| trouble(house, &why))?;
-    let draft = path.with_file_name(format!(".tool-access-{unique}"));
-    let written = files::create(&draft).and_then(|mut file| {
-        file.write_all(turned.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&draft, &path)?;
-        files::sync(&house.config)
-    });
-    written.map_err(|error| {
-        drop(std::fs::remove_file(&draft)); // it may not be there
-        io_trouble(error)
-    })
+    let written = FileDraft::write(&path, turned.as_bytes(), unique).and_then(FileDraft::replace);
+    written.map(drop).map_err(io_trouble)
 }
 
 /// Whether a restore brings the switches of the backup: only where there are none. A link that leads nowhere is there.

@@ -321,7 +321,7 @@ impl OsHost {
                 secrets_left_out,
             });
         }
-        self.remove_unfinished()?;
+        self.tidy_up()?;
         let (drafted, counted, fault) = self.tried_draft(&parent, Occasion::Asked).await?;
         let (manifest, bytes, files) = (drafted.digest, drafted.bytes, drafted.manifest.files.len());
         let folder = self.keep(drafted, &folder)?;

@@ -6,17 +6,20 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use runtime::Problem;
 use runtime::keeping::{KeptBackup, Occasion};
+use runtime::{PolicyKind, Problem};
 
 use super::backup::read_manifest;
 use super::backup_list::{BackupList, ListedCopy, Listing};
 use super::drafts::{self, Draft, Drafts};
-use super::files;
 use super::host::{OsHost, unusable};
+use super::{access, file_drafts, files, policies};
 
 /// What the names of copies begin with.
 const PREFIX: &str = "regent-";
+
+/// What the names of folders begin with that hold the files of an instance that did not open.
+const ASIDE: &str = "replaced-";
 
 impl OsHost {
     /// Makes a draft. In a folder that the owner named it is on the list before it is there.
@@ -62,7 +65,7 @@ impl OsHost {
     pub(super) fn kept_backups(&self) -> Result<Vec<KeptBackup>, Problem> {
         let listing = self.listing()?;
         // Drafts first: one that gets its name meanwhile is found under that name.
-        let mut kept = self.unfinished(&listing);
+        let mut kept = self.clear_all(&listing);
         kept.extend(self.unlisted(&listing));
         kept.extend(listing.copies.into_iter().map(
             |ListedCopy { at, folder, occasion, manifest, .. }| {
@@ -74,14 +77,49 @@ impl OsHost {
         Ok(kept)
     }
 
-    /// Removes unfinished copies that dead processes have left.
-    pub(super) fn remove_unfinished(&self) -> Result<(), Problem> {
-        drop(self.unfinished(&self.listing()?)); // what is left is shown by `forget`
+    /// Removes what dead processes have left.
+    pub(super) fn tidy_up(&self) -> Result<(), Problem> {
+        drop(self.clear_all(&self.listing()?)); // what is left is shown by `forget`
         Ok(())
     }
 
+    /// Removes what dead processes have left. The unfinished copies that are still there.
+    fn clear_all(&self, listing: &Listing) -> Vec<KeptBackup> {
+        self.clear_files();
+        self.discard_prepared();
+        self.clear_copies(listing)
+    }
+
+    /// Removes drafts of single files.
+    fn clear_files(&self) {
+        let (house, policies) = (&self.house, PolicyKind::ALL.map(|kind| self.house.policies_of(kind)));
+        let keys = [false, true].map(|remote| house.vault(remote).keys);
+        for folder in [&house.config, &house.data].into_iter().chain(&policies).chain(&keys) {
+            drop(file_drafts::clear(folder)); // one that cannot be read is left as it is
+        }
+    }
+
+    /// Removes what a restore has prepared if its process was killed before the file `restoring` was there. If that is not
+    /// possible now, the next process does it.
+    pub(super) fn discard_prepared(&self) {
+        let drafts = drafts::clear(&self.house.data, Drafts::Own(&self.house)).unwrap_or_default();
+        if drafts.iter().any(|left| left.may_be_in_use) {
+            return; // a restore is being prepared
+        }
+        let Ok(Some(alone)) = self.alone() else { return };
+        if drafts::is_surely_absent(&self.house.restoring()) {
+            drop((access::discard(&self.house), policies::discard(&self.house)));
+            let backups = self.house.backups();
+            let aside = files::names(&backups).unwrap_or_default().into_iter();
+            for name in aside.filter(|name| name.starts_with(ASIDE)) {
+                drop(std::fs::remove_dir(backups.join(name))); // one that is not empty stays
+            }
+        }
+        drop(alone);
+    }
+
     /// Removes unfinished copies that dead processes have left, wherever copies were made. Those that are left.
-    fn unfinished(&self, listing: &Listing) -> Vec<KeptBackup> {
+    fn clear_copies(&self, listing: &Listing) -> Vec<KeptBackup> {
         let list = BackupList::of(&self.house);
         let mut left = Vec::new();
         for begun in &listing.drafts {

@@ -138,9 +138,7 @@ impl Drafts<'_> {
     /// Whether a restore may need them. It leaves its draft unlocked, and only when the file `restoring` is there.
     fn are_needed(self) -> bool {
         match self {
-            Self::Own(house) => {
-                !matches!(std::fs::symlink_metadata(house.restoring()), Err(error) if is_absent(&error))
-            }
+            Self::Own(house) => !is_surely_absent(&house.restoring()),
             Self::Marked => false,
         }
     }
@@ -184,11 +182,18 @@ fn remove_dead(path: &Path, remove: impl Fn(&Path) -> io::Result<()>) -> Option<
         Err(_unreadable) => return left(false),
     };
     match folder.try_lock() {
+        // Another process has removed it, and the name may be that of a new one.
+        Ok(()) if !files::is_named(&folder, path).unwrap_or(true) => None,
         Ok(()) if remove(path).is_ok() => None,
         Err(TryLockError::WouldBlock) => left(true),
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => left(true),
         Ok(()) | Err(TryLockError::Error(_)) => left(false),
     }
+}
+
+/// Whether there is nothing with this name. What cannot be looked at may be there.
+pub(super) fn is_surely_absent(path: &Path) -> bool {
+    matches!(std::fs::symlink_metadata(path), Err(error) if is_absent(&error))
 }
 
 /// Whether there is no folder with this name.

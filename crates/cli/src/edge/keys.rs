@@ -4,9 +4,9 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use super::file_drafts::{self, FileDraft};
 use super::{files, trusted};
 
 /// Reads a small file of ours; nothing if it is not there.
@@ -20,17 +20,9 @@ pub(super) fn make(path: &Path, content: &str, unique: &str) -> io::Result<bool>
     if path.exists() {
         return Ok(false);
     }
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let draft = path.with_file_name(format!(".{name}.{unique}"));
-    let made = write(&draft, content).and_then(|()| match std::fs::hard_link(&draft, path) {
-        Ok(()) => sync_folder(path).map(|()| true),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(error),
-    });
-    match std::fs::remove_file(&draft) {
-        Err(error) if made.is_ok() && error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => made,
-    }
+    // Here, because an instance may make a key every day and never a backup.
+    path.parent().map_or(Ok(()), file_drafts::clear)?;
+    FileDraft::write(path, content.as_bytes(), unique)?.link()
 }
 
 /// What an erased secret is written over with: no key, should somebody be killed before the file is gone.
@@ -41,15 +33,20 @@ pub(super) fn is_erased(text: &str) -> bool {
     text.bytes().all(|byte| byte == ERASED)
 }
 
+/// Writes over a secret, from its beginning.
+pub(super) fn overwrite(mut file: &File) -> io::Result<()> {
+    let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);
+    file.write_all(&vec![ERASED; length])?;
+    file.sync_all()
+}
+
 /// Writes over a secret, and removes it. What the disk itself keeps of it is beyond us.
 pub(super) fn erase(path: &Path) -> io::Result<()> {
     let file = match files::open_to_write(OpenOptions::new().write(true), path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         file => file?,
     };
-    let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);
-    (&file).write_all(&vec![ERASED; length])?;
-    file.sync_all()?;
+    overwrite(&file)?;
     match std::fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()), // somebody else was faster
         removed => removed.and_then(|()| sync_folder(path)),
@@ -59,12 +56,6 @@ pub(super) fn erase(path: &Path) -> io::Result<()> {
 /// The name is durable only when the folder is.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
-}
-
-fn write(path: &Path, content: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(content.as_bytes())?;
-    file.sync_all()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod file_limit;
 mod backup_list;
 mod copies;
 mod drafts;
+mod file_drafts;
 mod files;
 mod holder;
 mod host;

@@ -2,14 +2,15 @@
 
 #![expect(clippy::disallowed_methods, reason = "the house's own files")]
 
-use std::fs::{File, Metadata};
-use std::io::{self, Read as _, Write as _};
+use std::fs::Metadata;
+use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use policy::acl::limits::{FILE_BYTES, FILES, SET_BYTES};
 use runtime::{Code, House, PolicyFile, PolicyKind, Problem};
 
+use super::file_drafts::FileDraft;
 use super::files;
 use super::trusted::{self, Links};
 
@@ -94,22 +95,15 @@ pub(super) fn put(
     unique: &str,
 ) -> Result<(), Problem> {
     let folder = house.policies_of(kind);
-    let (path, draft) = (folder.join(name), folder.join(format!(".draft-{unique}")));
+    let path = folder.join(name);
     let written = || -> io::Result<()> {
         files::make_folder(&folder)?;
-        let mut file: File = files::create(&draft)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&draft, &path)?;
-        files::sync(&folder)?;
+        FileDraft::write(&path, text.as_bytes(), unique)?.replace()?;
         // The folders may be new themselves.
         files::sync(&house.policies())?;
         files::sync(&house.config)
     };
-    written().map_err(|error| {
-        drop(std::fs::remove_file(&draft)); // it may not be there
-        trouble(&path, &error)
-    })
+    written().map_err(|error| trouble(&path, &error))
 }
 
 pub(super) fn take(house: &House, kind: PolicyKind, name: &str) -> Result<(), Problem> {

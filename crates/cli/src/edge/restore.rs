@@ -23,6 +23,7 @@ use serde_json::json;
 
 use super::backup::{Examined, NAMES, count, house_in, read_manifest};
 use super::backup_list::ListedCopy;
+use super::file_drafts::FileDraft;
 use super::host::{OsHost, unusable};
 use super::trusted::Links;
 use super::{access, files, policies, trusted};
@@ -77,6 +78,7 @@ impl OsHost {
         self.same_house(&manifest, &old)?;
         let scratch = if self.house.data.is_dir() { self.house.data.clone() } else { std::env::temp_dir() };
         if how == How::Really {
+            self.discard_prepared();
             let data = &self.house.data;
             files::make_folder(data).map_err(|error| unusable("make", data, &error))?;
         }
@@ -295,7 +297,7 @@ impl OsHost {
 
     /// From here on, and until what this returns is dropped, nobody who has the house open reads or writes what lies
     /// beside the database; afterwards it is not theirs any more.
-    fn alone(&self) -> Result<Option<File>, Problem> {
+    pub(super) fn alone(&self) -> Result<Option<File>, Problem> {
         let keys = self.in_place("keys");
         match files::open_folder(&keys).and_then(|folder| folder.lock().map(|()| folder)) {
             Ok(folder) => Ok(Some(folder)),
@@ -335,12 +337,9 @@ impl OsHost {
             .map_err(|error| unusable("make", &self.house.policies(), &error))?;
         let text =
             serde_json::to_vec(&marker).map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
-        let draft = self.house.data.join(format!(".restoring.{}", self.unique()));
-        files::write(&draft, &text).map_err(failed)?;
-        let lock = File::open(&draft).map_err(failed)?;
-        lock.lock().map_err(failed)?;
-        std::fs::rename(&draft, &path).map_err(failed)?;
-        files::sync(&self.house.data).map_err(failed)?;
+        let draft = FileDraft::write(&path, &text, &self.unique()).map_err(failed)?;
+        self.stage("place the marker");
+        let lock = draft.replace().map_err(failed)?;
         // From here on the scratch place belongs to the marker.
         drop(examined.scratch.leave());
         Ok((marker, lock, aside))

@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "the settings file")]
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 
 use runtime::settings::{Layers, Settings};
@@ -11,6 +11,7 @@ use runtime::{Code, House, Problem};
 use rustix::fs::FlockOperation;
 use toml_edit::{DocumentMut, Item, Table, value};
 
+use super::file_drafts::FileDraft;
 use super::{files, trusted, unreadable};
 
 /// Writes `name`, a table and a key, durably and whole.
@@ -60,17 +61,12 @@ fn with(text: &str, name: &str, to: &str) -> Result<String, String> {
 /// A link to the file stays a link, and whoever could read it still can.
 fn replace(path: &Path, text: &str, unique: &str) -> io::Result<()> {
     let real = if path.exists() { std::fs::canonicalize(path)? } else { path.to_owned() };
-    let draft = real.with_file_name(format!(".regent-{unique}"));
-    let written = files::create(&draft).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        if let Ok(found) = std::fs::metadata(&real) {
-            file.set_permissions(found.permissions())?;
-        }
-        file.sync_all()?;
-        std::fs::rename(&draft, &real)?;
-        real.parent().map_or(Ok(()), files::sync)
-    });
-    written.inspect_err(|_| drop(std::fs::remove_file(&draft))) // it may not be there
+    let draft = FileDraft::write(&real, text.as_bytes(), unique)?;
+    if let Ok(found) = std::fs::metadata(&real) {
+        draft.file().set_permissions(found.permissions())?;
+        draft.file().sync_all()?;
+    }
+    draft.replace().map(drop)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::keeping::old::{audit, below, entries_of, kept, leftovers};
+use crate::keeping::restores::newest_key;
 use crate::mount::Disk;
 use crate::world::{REQUEST, World, events, is_root};
 
@@ -295,6 +296,34 @@ fn half_a_copy_on_a_disk_that_is_away_is_shown_until_it_is_back_and_removed() {
     assert!(!draft.exists());
     std::fs::rename(&disk, &drawer).expect("taken out");
     assert_eq!(shown_by_forget(&world), [0; 0], "it was removed");
+}
+
+/// As processes leave them that are killed between writing a file and giving it its name.
+#[test]
+fn drafts_of_keys_settings_and_policies_are_removed_and_the_files_stay() {
+    const NUMBER: &str = "336309831285090527989698778482032745788";
+    let world = World::lived_in();
+    let draft_of = |path: &str| world.home.join(format!("{path}.{NUMBER}"));
+    let linked = draft_of("data/keys/.audit-2.key");
+    let drafts = [
+        "data/.node",
+        "data/.restoring",
+        "data/keys/.audit-3.key",
+        "data/remote/keys/.audit.key",
+        ".regent.toml",
+        "policies/acl/.people.yaml",
+    ];
+    for command in [&["backup"][..], &["forget", "--person", "demo:lea", "--dry-run"]] {
+        for path in drafts.map(draft_of) {
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("folder");
+            std::fs::write(&path, "secret").expect("write");
+        }
+        std::fs::hard_link(newest_key(&world.data().join("keys")), &linked).expect("link");
+        world.regent(command).run().succeeds();
+        let left: Vec<PathBuf> = drafts.map(draft_of).into_iter().filter(|path| path.exists()).collect();
+        assert_eq!((left, linked.exists()), (Vec::new(), false), "{command:?}");
+        world.regent(&["audit", "verify"]).run().succeeds();
+    }
 }
 
 /// Without the list it is not known where somebody still is, so nothing is erased.

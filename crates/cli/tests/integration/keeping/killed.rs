@@ -248,6 +248,33 @@ fn a_restore() {
     assert!(moves >= 6, "three files each way, and what lies beside the database: {points:?}");
 }
 
+/// Nothing of it is in place, and no marker says what it has prepared.
+#[test]
+fn a_restore_before_its_marker_is_there() {
+    let scene = scene();
+    let points = watch(&scene.world, None, &scene.args(), None);
+    for command in [&["backup"][..], &["forget", "--person", "demo:lea", "--dry-run"]] {
+        let scene = self::scene();
+        watch(
+            &scene.world,
+            None,
+            &scene.args(),
+            points.iter().position(|point| point == "stage place the marker"),
+        );
+        let prepared = scene.world.home.join(".tool-access.restored");
+        let aside =
+            || kept(&scene.world).into_iter().any(|path| path.to_string_lossy().contains("/replaced-"));
+        let has_draft =
+            || leftovers(&scene.world).iter().any(|path| path.to_string_lossy().contains("/.restoring."));
+        assert!(prepared.exists() && aside() && has_draft(), "it was killed in the middle");
+        scene.world.regent(command).run().succeeds();
+        assert!(!prepared.exists() && !aside(), "{command:?}");
+        assert_eq!(leftovers(&scene.world).len(), 0, "{command:?}");
+        assert!(record(&scene.world)[0] == scene.now, "{command:?}: it is the old house");
+        works(&scene.world, "stage place the marker");
+    }
+}
+
 /// Without an instance there is no data folder: it is tried in the folder for temporary files.
 #[test]
 fn a_dry_run_of_a_restore_on_a_new_machine() {

@@ -13,7 +13,7 @@ fn text(path: &Path) -> &str {
 
 /// The secret of the newest epoch: every backup ends one. By its number, because `audit.key`, the first, sorts after `audit-2.key` and is
 /// perhaps not erased yet.
-fn newest_key(folder: &Path) -> std::path::PathBuf {
+pub(crate) fn newest_key(folder: &Path) -> std::path::PathBuf {
     let names = std::fs::read_dir(folder).expect("keys").map(|file| file.expect("a key").file_name());
     let epoch = |name: &std::ffi::OsString| runtime::VaultPaths::epoch_of(name.to_str()?);
     let newest = names.filter(|name| epoch(name).is_some()).max_by_key(epoch);
