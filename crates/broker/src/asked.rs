@@ -112,6 +112,8 @@ impl Asked {
             answer: None,
             grant_id: None,
             fate: None,
+            token_until: None,
+            live: Some(asking.id.to_string()),
         };
         for text in [&arguments, &reason, &summary, &body] {
             batch.put(text);

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use authority::{Acl, Approvals, Grants, Lasting, Tools, Vpol};
+pub(crate) use authority::{Acl, Approvals, Authority, Grants, Lasting, Tools, Vpol};
 pub(crate) use model::{Model, Tier};
 pub(crate) use people::{Changes as PersonChanges, People};
 
@@ -180,6 +180,12 @@ pub(crate) enum Command {
     /// Validation policies: how closely calls are looked at, and whose
     #[command(subcommand, after_help = "Example:\n  regent vpol show unattended")]
     Vpol(Vpol),
+    /// Check or reset what counts as your word in the database
+    #[command(
+        subcommand,
+        after_help = "Example:\n  regent authority show\n  regent authority reset --dry-run"
+    )]
+    Authority(Authority),
     /// Stop everything now: no call starts, what runs is stopped; until `resume-all`
     #[command(after_help = "Example:\n  regent halt")]
     Halt,

@@ -181,6 +181,7 @@ fn parts(
     let hooks = hooks(&zone);
     let clock: Arc<dyn domain::Clock> = Arc::new(SystemClock);
     let host = Arc::new(OsHost {
+        owner: std::sync::Mutex::default(),
         house: house.clone(),
         written,
         clock: Arc::clone(&clock),

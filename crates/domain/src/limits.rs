@@ -81,6 +81,8 @@ pub const LEASE: Duration = Duration::from_secs(30);
 pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(60);
 /// How long a question to a person stands, unless the settings say otherwise.
 pub const APPROVAL: Duration = Duration::from_secs(30 * 60);
+/// How long a yes is good for, unless it says otherwise.
+pub const APPROVAL_TOKEN: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many of the last questions a grant that is offered is measured by.
 pub const COVERAGE: u32 = 100;
 /// Wrong replies before a one-time code is worth nothing.

@@ -53,6 +53,7 @@ pub(crate) fn select_as<'q>(columns: &str, query: &'q Query, dialect: Dialect) -
         append(&mut sql, format_args!(" {} \"{column}\" ", if i == 0 { "WHERE" } else { "AND" }));
         match test {
             Test::Is(Op::Eq, Value::Null) => sql.push_str("IS NULL"),
+            Test::Is(Op::Ne, Value::Null) => sql.push_str("IS NOT NULL"),
             Test::Is(op, value) => {
                 parameters.push(value);
                 append(&mut sql, format_args!("{} ", operator(*op)));

@@ -36,13 +36,14 @@ const DIALECT: sql::Dialect = sql::Dialect::Sqlite;
 const APPLICATION_ID: i64 = 0x5247_4E54;
 
 /// Forward only. The schema's number is the count of these that have run.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../migrations/sqlite/0001_first_walk.sql"),
     include_str!("../migrations/sqlite/0002_the_ground.sql"),
     include_str!("../migrations/sqlite/0003_the_stranger.sql"),
     include_str!("../migrations/sqlite/0004_the_broker.sql"),
     include_str!("../migrations/sqlite/0005_approvals.sql"),
     include_str!("../migrations/sqlite/0006_access.sql"),
+    include_str!("../migrations/sqlite/0007_authority.sql"),
 ];
 
 /// How long to wait for another process that is writing.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use domain::Time;
 use domain::id::{BatchId, NodeId};
 
+use crate::authority::Unverified;
 use crate::chain::Entry;
 use crate::records::Lease;
 use crate::spend::Spend;
@@ -48,8 +49,14 @@ pub enum Refusal {
     Exhausted { account: String, unit: String, limit: u64, used: u64 },
     #[error("the audit's tail was changed outside the program")]
     TailMoved,
+    #[error(
+        "a copy of this instance on another machine has gone on with this database: its keys are ahead of the ones here"
+    )]
+    UsedElsewhere,
     #[error("this database was begun by another house ({stream})")]
     OtherHouse { stream: NodeId },
+    #[error(transparent)]
+    Unverified(Unverified),
 }
 
 /// Tells one batch of this process from every other, whatever id it was given. Only a batch makes one, and it
@@ -92,6 +99,7 @@ pub struct Batch {
     pub(crate) expects: Vec<Expect>,
     pub(crate) spends: Vec<Spend>,
     pub(crate) ends_epoch: bool,
+    pub(crate) seals_existing: bool,
 }
 
 impl Batch {
@@ -108,6 +116,7 @@ impl Batch {
             expects: Vec::new(),
             spends: Vec::new(),
             ends_epoch: false,
+            seals_existing: false,
         }
     }
 
@@ -160,6 +169,13 @@ impl Batch {
     /// Signs a checkpoint after the batch's entries; with it the epoch ends. Needs an entry to go with.
     pub const fn end_epoch(&mut self) -> &mut Self {
         self.ends_epoch = true;
+        self
+    }
+
+    /// Seals every row that carries authority as it is when this batch is written. For an upgrade, and for the owner's
+    /// decision about what is to count: whatever another program wrote there counts from then on.
+    pub const fn seal_existing(&mut self) -> &mut Self {
+        self.seals_existing = true;
         self
     }
 
@@ -228,6 +244,7 @@ impl Batch {
             expects: self.expects.clone(),
             spends: self.spends.clone(),
             ends_epoch: self.ends_epoch,
+            seals_existing: self.seals_existing,
         }
     }
 

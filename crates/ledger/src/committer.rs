@@ -108,6 +108,10 @@ impl Ledger {
         self.healed.load(Ordering::Relaxed)
     }
 
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
     #[must_use]
     pub fn seal(&self) -> &Seal {
         &self.seal

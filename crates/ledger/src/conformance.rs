@@ -506,7 +506,14 @@ async fn a_tail_that_was_moved_heals_and_is_named_for_ever(ledger: Ledger, store
     work.audit(entry("a")).audit(entry("b"));
     ledger.commit(work).await.expect("commit");
     let mut forged = batch(2);
-    forged.put(&AuditHead { stream: STREAM, seq: 1, hash: Digest::ZERO, epoch: 1, mac: Digest::ZERO });
+    forged.put(&AuditHead {
+        stream: STREAM,
+        seq: 1,
+        hash: Digest::ZERO,
+        epoch: 1,
+        mac: Digest::ZERO,
+        authority: None,
+    });
     ledger.commit(forged).await.expect("whoever owns the database can do this");
     assert!(!ledger.verify_audit().await.expect("verify").is_consistent());
 

@@ -11,6 +11,7 @@
 //!
 //! Start reading at [`store::apply`]: what a batch means, for every database.
 
+pub mod authority;
 pub mod batch;
 pub mod chain;
 mod committer;
@@ -30,6 +31,7 @@ mod tail;
 pub mod value;
 mod views;
 
+pub use authority::Unverified;
 pub use batch::{Batch, Refusal, Token};
 pub use chain::{Entry, Seal, StreamVerdict, Verification};
 pub use committer::{CommitError, Ledger, Receipt};

@@ -40,6 +40,19 @@ pub struct MemoryStore {
     tables: Mutex<Tables>,
 }
 
+/// What another program can do to a database: for tests.
+impl MemoryStore {
+    /// Puts a row where it belongs, or takes the row with its key away.
+    pub async fn tamper(&self, table: &'static Table, row: &Row, put: bool) {
+        let mut tables = self.tables.lock().await;
+        let rows = tables.rows.entry(table.name).or_default();
+        match put {
+            true => drop(rows.insert(key_of(table, row), row.clone())),
+            false => drop(rows.remove(&key_of(table, row))),
+        }
+    }
+}
+
 #[async_trait]
 impl Store for MemoryStore {
     async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError> {
@@ -64,6 +77,16 @@ impl Store for MemoryStore {
         let mut tables = self.tables.lock().await;
         tables.take_back_to(0);
         Tx::select(&mut *tables, query).await
+    }
+
+    async fn select_together(&self, queries: &[Query]) -> Result<Vec<Vec<Row>>, StoreError> {
+        let mut tables = self.tables.lock().await;
+        tables.take_back_to(0);
+        let mut answers = Vec::with_capacity(queries.len());
+        for query in queries {
+            answers.push(Tx::select(&mut *tables, query).await?);
+        }
+        Ok(answers)
     }
 
     async fn describe(&self) -> Result<Described, StoreError> {

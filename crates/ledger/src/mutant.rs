@@ -139,6 +139,10 @@ impl Store for Mutant {
         self.inner.select(query).await
     }
 
+    async fn select_together(&self, queries: &[Query]) -> Result<Vec<Vec<Row>>, StoreError> {
+        self.inner.select_together(queries).await
+    }
+
     async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError> {
         self.inner.snapshot().await
     }

@@ -5,14 +5,17 @@
 //! writer anyway, PostgreSQL takes one lock, the store in memory a mutex. So what was found to hold holds until the
 //! commit, and sequence numbers are given in the order of commits: whoever reads by them misses nothing.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use domain::probe::{Point, Probe};
 
-use crate::batch::{Batch, Erasure, Refusal};
+use crate::authority::{self, AuthorityTable, Resealing, Unverified};
+use crate::batch::{Batch, Erasure, Expect, Refusal};
 use crate::chain::Seal;
 use crate::group::{Facts, independent, rows_by_table};
 use crate::query::{Query, Select};
-use crate::records::{AuditHead, Checkpoint, Commit};
+use crate::records::{AuditHead, Checkpoint, Commit, DatabaseStamp, Halt};
 use crate::spend::Balances;
 use crate::table::{Record, Table};
 use crate::tail::Tail;
@@ -52,6 +55,9 @@ pub enum StoreError {
     /// What the house keeps outside its database.
     #[error("the keys of the audit cannot be used: {0}")]
     Vault(String),
+    /// Rows that carry authority are not those that this instance wrote.
+    #[error(transparent)]
+    Unverified(#[from] Unverified),
     /// The files of the house are not those that this process has opened.
     #[error("this house was replaced by a restore")]
     Replaced,
@@ -99,6 +105,7 @@ impl From<std::io::Error> for StoreError {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::StaleNetworkFileHandle => Self::Replaced,
+            std::io::ErrorKind::ResourceBusy => Self::Busy,
             _ => Self::Vault(error.to_string()),
         }
     }
@@ -117,6 +124,16 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError>;
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError>;
+
+    /// The answers to several questions, all of the same moment.
+    async fn select_together(&self, queries: &[Query]) -> Result<Vec<Vec<Row>>, StoreError> {
+        let mut snapshot = self.snapshot().await?;
+        let mut answers = Vec::with_capacity(queries.len());
+        for query in queries {
+            answers.push(snapshot.select(query).await?);
+        }
+        Ok(answers)
+    }
 
     /// How many rows answer a question, whatever its limit. A database counts them itself.
     async fn count(&self, query: &Query) -> Result<u64, StoreError> {
@@ -201,6 +218,7 @@ pub async fn apply(
     seal: &Seal,
     probe: &dyn Probe,
 ) -> Result<Applied, StoreError> {
+    check_stamp(tx, seal).await?;
     if let [alone] = group {
         // No mark: taking it back is taking everything back.
         return match write(tx, std::slice::from_ref(alone), seal, probe).await {
@@ -225,6 +243,14 @@ pub async fn apply(
         }
     }
     Ok(applied)
+}
+
+/// A process writes to the database that it opened, as it was then: a restore may have put other rows in their place, and
+/// what it knows is not about those.
+async fn check_stamp(tx: &mut impl Tx, seal: &Seal) -> Result<(), StoreError> {
+    let Some(expected) = seal.vault().stamp() else { return Ok(()) };
+    let found: Vec<DatabaseStamp> = select(tx, Select::by("name", &DatabaseStamp::THIS.to_owned())).await?;
+    if found.first() == Some(expected) { Ok(()) } else { Err(StoreError::Replaced) }
 }
 
 impl Applied {
@@ -268,18 +294,37 @@ async fn write(
     probe: &dyn Probe,
 ) -> Result<Applied, StoreError> {
     let facts = Facts::gather(tx, set).await?;
-    let tail = if set.iter().any(|batch| !batch.audit.is_empty()) {
-        Some(Tail::find(tx, seal).await?)
-    } else {
-        None
+    let wants_tail = |batch: &Batch| !batch.audit.is_empty() || authority::touches(batch);
+    let tail = if set.iter().any(wants_tail) { Some(Tail::find(tx, seal).await?) } else { None };
+    let state = match &tail {
+        Some(Ok(tail)) if set.iter().any(|batch| authority::touches(batch) || starts_a_call(batch)) => {
+            Some(tail.authority(tx, seal).await?)
+        }
+        _ => None,
+    };
+    let mut unverified = BTreeMap::new();
+    for table in set.iter().filter(|batch| starts_a_call(batch)).flat_map(relied_on) {
+        if let Some(state) = &state {
+            let rows = tx.select(&table.effective()).await?;
+            unverified.insert(table.kind, state.check_all(table, &rows));
+        }
+    }
+    let halted = set.iter().any(starts_a_call) && seal.vault().halt_request()?.is_some();
+    let verified = |batch: &Batch| -> Result<(), Refusal> {
+        if halted && starts_a_call(batch) {
+            return Err(Refusal::Present { table: Halt::TABLE.name, column: "name" });
+        }
+        let kinds = starts_a_call(batch).then(|| relied_on(batch)).into_iter().flatten();
+        let mut found = kinds.filter_map(|table| unverified.get(table.kind));
+        found.find_map(|found| found.clone().err()).map_or(Ok(()), |why| Err(Refusal::Unverified(why)))
     };
     let mut balances = Balances::find(tx, set).await?;
     let outcomes: Vec<Outcome> = set
         .iter()
         .map(|batch| {
             let judged = match &tail {
-                Some(Err(refusal)) if !batch.audit.is_empty() => facts.judge(batch).and(Err(refusal.clone())),
-                _ => facts.judge(batch),
+                Some(Err(refusal)) if wants_tail(batch) => facts.judge(batch).and(Err(refusal.clone())),
+                _ => facts.judge(batch).and_then(|written| verified(batch).map(|()| written)),
             };
             // Last, so that nobody is charged who is refused for something else.
             match judged {
@@ -297,6 +342,10 @@ async fn write(
     if accepted.is_empty() {
         return Ok(Applied { outcomes, after: None });
     }
+    let resealing = match &state {
+        Some(state) => Some((Resealing::before(tx, &accepted, state).await?, state)),
+        None => None,
+    };
     for Erasure { table, column, values } in accepted.iter().flat_map(|batch| &batch.erasures) {
         probe.reached(Point::Writing { table: table.name });
         tx.erase(table, column, values).await?;
@@ -308,9 +357,13 @@ async fn write(
     if !budgets.is_empty() {
         put_records(tx, &budgets, probe).await?;
     }
+    let sealed = match resealing {
+        Some((resealing, state)) => resealing.write(tx, &accepted, state, seal, probe).await?,
+        None => None,
+    };
     let after = match tail {
-        Some(Ok(tail)) if accepted.iter().any(|batch| !batch.audit.is_empty()) => {
-            Some(tail.append(tx, &accepted, seal, probe).await?)
+        Some(Ok(tail)) if sealed.is_some() || accepted.iter().any(|batch| !batch.audit.is_empty()) => {
+            Some(tail.append(tx, &accepted, sealed, seal, probe).await?)
         }
         _ => None,
     };
@@ -319,6 +372,21 @@ async fn write(
     put_records(tx, &commits, probe).await?;
     tx.flush().await?;
     Ok(Applied { outcomes, after })
+}
+
+/// Whether a batch starts a call: it expects that nothing is halted.
+fn starts_a_call(batch: &Batch) -> bool {
+    let halts =
+        |expect: &Expect| matches!(expect, Expect::Absent { table, .. } if table.name == Halt::TABLE.name);
+    batch.expects.iter().any(halts) && !batch.rows.iter().any(|(table, _)| table.name == Halt::TABLE.name)
+}
+
+/// The tables with authority that a batch expects something of.
+fn relied_on(batch: &Batch) -> impl Iterator<Item = &'static AuthorityTable> {
+    batch.expects.iter().filter_map(|expect| match expect {
+        Expect::Absent { table, .. } | Expect::Present { table, .. } => AuthorityTable::of(table),
+        Expect::LeaseIs { .. } | Expect::Quiet { .. } => None,
+    })
 }
 
 pub(crate) async fn select<T: Record>(tx: &mut impl Tx, select: Select<T>) -> Result<Vec<T>, StoreError> {

@@ -5,10 +5,11 @@ use domain::id::NodeId;
 use domain::probe::Probe;
 use domain::{Digest, Time};
 
+use crate::authority::{AuthorityState, LOST, Resealed, Seals, Unverified, named_by};
 use crate::batch::{Batch, Refusal};
 use crate::chain::{Entry, FIRST_EPOCH, HEALED, Seal, SignedHead, Standing, Tip, follows};
 use crate::query::{Op, Select};
-use crate::records::{AuditHead, AuditPlace, Checkpoint, Commit};
+use crate::records::{AuditHead, AuditPlace, AuthoritySeal, Checkpoint};
 use crate::store::{After, StoreError, Tx, put_records, select};
 
 /// Where the audit goes on.
@@ -16,7 +17,12 @@ pub(crate) struct Tail {
     after: Tip,
     epoch: u64,
     damage: Option<Damage>,
+    /// The set of authority seals that the head names.
+    authority: Result<Digest, Unverified>,
 }
+
+/// The entry of a batch that changes rows that carry authority and says nothing itself: their set never changes without one.
+const SEALED: &str = "authority.sealed";
 
 /// What somebody did to the tail outside the program. The work goes on, in a new epoch, after an entry that says so;
 /// `verify` names it for ever.
@@ -46,6 +52,7 @@ impl Tail {
             seq: u64::try_from(last.seq).unwrap_or(0),
             hash: last.hash.try_into().map_or(Digest::ZERO, Digest::from_bytes),
         });
+        let authority = |head| named_by(head, tip, seal, &seal.authority_mac()?);
         let found = match ours.first() {
             Some(head) => match seal.standing(head)? {
                 Standing::Ours if tip.is_some_and(|tip| tip.seq > head.seq) => "cut",
@@ -53,7 +60,8 @@ impl Tail {
                 Standing::Ours if last.is_some_and(|last| last.seq > head.seq) => "rows beyond the head",
                 Standing::Ours => {
                     let after = Tip { seq: head.seq, hash: head.hash };
-                    return Ok(Ok(Self { after, epoch: head.epoch, damage: None }));
+                    let authority = authority(Some(head))?;
+                    return Ok(Ok(Self { after, epoch: head.epoch, damage: None, authority }));
                 }
                 Standing::Forged => "forged head",
                 Standing::NoSecret => "head of another time",
@@ -61,8 +69,10 @@ impl Tail {
             None if last.is_some() => "no head",
             None => match select(tx, Select::<AuditHead>::all().limit(1)).await?.first() {
                 Some(other) => return Ok(Err(Refusal::OtherHouse { stream: other.stream })),
-                None if tip.is_none() && select(tx, Select::<Commit>::all().limit(1)).await?.is_empty() => {
-                    return Ok(Ok(Self { after: Tip::NONE, epoch: FIRST_EPOCH, damage: None }));
+                // Batches without an entry may have been written before the first one with an entry.
+                None if tip.is_none() => {
+                    let authority = authority(None)?;
+                    return Ok(Ok(Self { after: Tip::NONE, epoch: FIRST_EPOCH, damage: None, authority }));
                 }
                 None => "gone",
             },
@@ -78,6 +88,7 @@ impl Tail {
                 believed.push(checkpoint);
             }
         }
+        let known = believed.len();
         for checkpoint in &stored {
             if seal.vouches_for(believed.last(), checkpoint)? {
                 believed.push(checkpoint.clone());
@@ -88,6 +99,8 @@ impl Tail {
         let named = believed.last().and_then(Checkpoint::statement).map(|statement| statement.next);
         match seal.secret(epoch)?.map(|secret| secret.public()) {
             Some(own) if named.is_none_or(|named| named == own) => {}
+            // Only keys that are a copy of ours sign a checkpoint that follows from ours and is not noted here.
+            None if believed.len() > known => return Ok(Err(Refusal::UsedElsewhere)),
             _ => return Ok(Err(Refusal::TailMoved)),
         }
         let lost = believed
@@ -96,22 +109,52 @@ impl Tail {
             .collect();
         let after = last.unwrap_or(Tip::NONE);
         let damage = Damage { found, noted: tip.map(|tip| tip.seq), lost };
-        Ok(Ok(Self { after, epoch, damage: Some(damage) }))
+        // What stands beyond a head does not make the head another one.
+        let authority = authority(ours.first())?;
+        Ok(Ok(Self { after, epoch, damage: Some(damage), authority }))
+    }
+
+    /// What is known about the rows that carry authority.
+    pub(crate) async fn authority(
+        &self,
+        tx: &mut impl Tx,
+        seal: &Seal,
+    ) -> Result<AuthorityState, StoreError> {
+        let mac = seal.authority_mac()?;
+        if let Ok(named) = self.authority
+            && seal.known_seals(named).is_none()
+        {
+            let found: Vec<AuthoritySeal> = select(tx, Select::all()).await?;
+            seal.know_seals(&mac, std::sync::Arc::new(Seals::of(found)));
+        }
+        Ok(AuthorityState::new(mac, self.authority.clone(), |named| seal.known_seals(named)))
     }
 
     /// Appends the batches' entries to the audit. If one of them ends the epoch, or the tail was damaged, a checkpoint is signed
-    /// and the head is sealed with the secret of the next epoch, all in the same transaction.
+    /// and the head is sealed with the secret of the next epoch, all in the same transaction. `sealed` is the set of authority
+    /// seals that the head is to name, where the batches have changed it.
     pub(crate) async fn append(
         self,
         tx: &mut impl Tx,
         accepted: &[&Batch],
+        sealed: Option<Resealed>,
         seal: &Seal,
         probe: &dyn Probe,
     ) -> Result<After, StoreError> {
-        let Self { after, epoch, damage } = self;
+        let Self { after, epoch, damage, authority } = self;
+        let authority = match (sealed, authority) {
+            (Some(Resealed { named, .. }), _) | (None, Ok(named)) => Some(named),
+            (None, Err(Unverified::NeverSealed)) => None,
+            (None, Err(_)) => Some(LOST),
+        };
         let at = accepted.iter().map(|batch| batch.at()).max().unwrap_or(Time::from_micros(0));
         let healing = damage.as_ref().map(|damage| damage.entry(seal.stream(), after.seq, at));
-        let entries = healing.iter().chain(accepted.iter().flat_map(|batch| &batch.audit));
+        let silent = sealed.is_some_and(|sealed| sealed.on_record)
+            && accepted.iter().all(|batch| batch.audit.is_empty());
+        let sealing =
+            silent.then(|| Entry::of_house(SEALED, seal.stream().to_string(), at, serde_json::json!({})));
+        let said = accepted.iter().flat_map(|batch| &batch.audit);
+        let entries = healing.iter().chain(said).chain(&sealing);
         let (entries, tip) =
             seal.link(after, entries).map_err(|error| StoreError::Other(error.to_string()))?;
         put_records(tx, &entries, probe).await?;
@@ -126,9 +169,9 @@ impl Tail {
             };
             checkpoints.push(seal.checkpoint(epoch, heads, previous.as_ref(), at)?);
             put_records(tx, &checkpoints, probe).await?;
-            seal.head(epoch + 1, tip)?
+            seal.head(epoch + 1, tip, authority)?
         } else {
-            seal.head(epoch, tip)?
+            seal.head(epoch, tip, authority)?
         };
         put_records(tx, std::slice::from_ref(&head), probe).await?;
         Ok(After { head, checkpoints, healed: damage.is_some() })

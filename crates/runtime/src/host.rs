@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use broker::Registry;
 use broker::access::Switches;
 use broker::secrets::Secrets;
+use domain::Time;
 use domain::call::ToolId;
 use domain::id::NodeId;
 use ledger::Ledger;
@@ -80,6 +81,16 @@ pub trait Host: Send + Sync {
     /// Whether there is a house already.
     fn is_furnished(&self) -> bool;
 
+    /// Whether another process has the keys for itself at this moment, so that whoever opens the database would wait.
+    fn keys_are_locked(&self) -> bool {
+        false
+    }
+
+    /// Where the keys of the database lie, as far as that is known without asking it.
+    fn keys_folder(&self) -> Option<std::path::PathBuf> {
+        None
+    }
+
     /// Looks at folders, files and permissions, and changes nothing.
     fn inspect(&self) -> Vec<Finding>;
 
@@ -107,6 +118,22 @@ pub trait Host: Send + Sync {
     /// If the file cannot be read or written; then it is as it was.
     fn turn(&self, _tool: &ToolId, _enabled: bool) -> Result<(), Problem> {
         Err(unable("told which tools are on"))
+    }
+
+    /// Writes down, durably and outside the database, that everything is to stand still.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn request_halt(&self, _at: Time) -> Result<(), Problem> {
+        Err(unable("halted without its database"))
+    }
+
+    /// Takes that back: the halt is in the ledger.
+    ///
+    /// # Errors
+    /// If it cannot be taken back; then everything still stands.
+    fn withdraw_halt_request(&self) -> Result<(), Problem> {
+        Ok(())
     }
 
     /// The policy files of one kind, in the order of their names, as they stand now. What is there and cannot be relied on

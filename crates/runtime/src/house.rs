@@ -11,19 +11,43 @@ pub struct House {
     pub data: PathBuf,
 }
 
-/// Where the audit's own files lie.
+/// Which database a vault belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VaultOwner {
+    /// The file in the data folder.
+    File,
+    /// The database on a server with this id.
+    Server(String),
+    /// The one database on a server that the versions before database ids knew.
+    ServerBefore,
+}
+
+/// Where the files that belong to one database lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VaultPaths {
+    pub folder: PathBuf,
     /// One secret per epoch; none of them ever enters the database or a log.
     pub keys: PathBuf,
     pub checkpoints: PathBuf,
     pub tip: PathBuf,
+    /// Which database these belong to: its id and incarnation.
+    pub stamp: PathBuf,
+    /// The name of the database's audit stream.
+    pub node: PathBuf,
+    /// Where a database on a server is, without user and password; so that it is known again if its id was taken out.
+    pub place: PathBuf,
 }
 
 impl VaultPaths {
     #[must_use]
     pub fn key(&self, epoch: u64) -> PathBuf {
         self.keys.join(if epoch == 1 { "audit.key".to_owned() } else { format!("audit-{epoch}.key") })
+    }
+
+    /// The key of the MACs on rows that carry authority.
+    #[must_use]
+    pub fn authority_key(&self) -> PathBuf {
+        self.keys.join("authority.key")
     }
 
     /// The epoch whose secret a file of this name holds.
@@ -106,16 +130,31 @@ impl House {
         self.data.join("regent.db")
     }
 
-    /// What is kept beside the database: the secrets, the checkpoints, the tip. A database elsewhere has its own, so that
-    /// a file and a server never share an epoch.
+    /// What is kept beside a database: the secrets, the checkpoints, the tip, its id. Each database has its own, so that two
+    /// never share an epoch.
     #[must_use]
-    pub fn vault(&self, remote: bool) -> VaultPaths {
-        let folder = if remote { self.data.join("remote") } else { self.data.clone() };
+    pub fn vault(&self, owner: &VaultOwner) -> VaultPaths {
+        let folder = match owner {
+            VaultOwner::File => self.data.clone(),
+            VaultOwner::Server(id) => self.servers().join(id),
+            VaultOwner::ServerBefore => self.servers(),
+        };
+        let with_own_name = matches!(owner, VaultOwner::Server(_));
         VaultPaths {
             keys: folder.join("keys"),
             checkpoints: folder.join("checkpoints.jsonl"),
             tip: folder.join("tip"),
+            stamp: folder.join("database"),
+            node: if with_own_name { folder.join("node") } else { self.node() },
+            place: folder.join("place"),
+            folder,
         }
+    }
+
+    /// The vaults of databases on servers, a folder each, under the database's id.
+    #[must_use]
+    pub fn servers(&self) -> PathBuf {
+        self.data.join("remote")
     }
 
     /// Where copies of the house are made unless somebody says otherwise, and where upgrades keep theirs.
@@ -130,10 +169,17 @@ impl House {
         self.data.join("backups.jsonl")
     }
 
-    /// Lies there while a restored house is being put in place.
+    /// Is there while a restored database is being put in place; it says which one.
     #[must_use]
     pub fn restoring(&self) -> PathBuf {
         self.data.join("restoring")
+    }
+
+    /// Is there while a halt waits to be written to the ledger of this database. If nobody knows yet which database is on the
+    /// server, the request is that of `ServerBefore`, and counts for every database on a server.
+    #[must_use]
+    pub fn halt_request(&self, owner: &VaultOwner) -> PathBuf {
+        self.vault(owner).folder.join("halt-requested")
     }
 
     /// The name of this installation's audit stream.

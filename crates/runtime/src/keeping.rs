@@ -116,6 +116,8 @@ pub struct Restored {
     pub policies: Option<SettingsFile>,
     /// Grants in it that have to be given anew: they may have been revoked since.
     pub grants_revoked: usize,
+    /// What the owner has said since, and what restricts: it stays as it is now, a line each.
+    pub carried: Vec<String>,
     /// Where what was there is kept.
     pub kept: Option<PathBuf>,
     pub done: bool,

@@ -1,9 +1,9 @@
 //! Authority that does not come back with a house: what has happened since the backup is not known to it.
 
 use domain::Time;
-use domain::approval::Fate;
+use domain::limits::APPROVAL_TOKEN;
 use ledger::records::{Approval, ApprovalCode, Grant, GrantEvent};
-use ledger::{Batch, Entry, Ledger, StoreError};
+use ledger::{Batch, Entry, Ledger, Op, Select, StoreError};
 use serde_json::json;
 
 use crate::pipeline::approve;
@@ -22,11 +22,21 @@ impl Lapsed {
     /// # Errors
     /// If the ledger cannot be read.
     pub async fn in_house(ledger: &Ledger) -> Result<Self, StoreError> {
+        // Whoever wrote them: none of them counts any more.
+        let live = Select::<Approval>::all().filter("live", Op::Ne, &None::<String>);
+        let mut leaves: Vec<Approval> = ledger.select(live).await?;
+        leaves.retain(|leave| leave.unspent().is_some());
         Ok(Self {
-            leaves: ledger.unspent_approvals().await?,
-            codes: ledger.approval_codes().await?,
-            grants: ledger.live_grants().await?,
+            leaves,
+            codes: ledger.select(Select::all()).await?,
+            grants: ledger.select(Select::all().filter("live", Op::Ne, &None::<String>)).await?,
         })
+    }
+
+    /// Yeses from before yeses had an end, with one: a day from now. An upgrade enters them.
+    pub fn with_an_end(&self, now: Time) -> impl Iterator<Item = Approval> {
+        let endless = self.leaves.iter().filter(|leave| leave.token_until.is_none());
+        endless.map(move |leave| Approval { token_until: Some(now.plus(APPROVAL_TOKEN)), ..leave.clone() })
     }
 
     /// How many grants have to be given anew.
@@ -39,15 +49,7 @@ impl Lapsed {
     /// stays open.
     pub fn enter(&self, now: Time, batch: &mut Batch) {
         for leave in &self.leaves {
-            let detail = json!({ "call": leave.call_id, "leave": leave.leave, "restored": true });
-            batch.expect_present::<Approval>("stamp", &leave.stamp).put(&leave.spent(Fate::Void)).audit(
-                Entry {
-                    origin_id: Some(leave.o_tag),
-                    reason_id: Some(leave.r_tag),
-                    vpol_id: Some(leave.vpol_id),
-                    ..Entry::of_house("approval.voided", leave.id.to_string(), now, detail)
-                },
-            );
+            approve::void(leave, "system", json!({ "restored": true }), now, batch);
         }
         for grant in &self.grants {
             let detail = json!({ "tool": grant.tool_id, "restored": true });

@@ -10,6 +10,7 @@
 
 pub mod app;
 mod bus;
+mod carried;
 mod clock;
 mod duties;
 mod host;
@@ -27,9 +28,10 @@ mod toolbox;
 
 pub use app::{App, Parts};
 pub use bus::{Bus, Display, Posted, Shown, Tap, Tapped, TappedLine};
+pub use carried::AuthoritySnapshot;
 pub use duties::{DutyLine, DutyState, Pace};
 pub use host::{Finding, Furnished, Host, State, User};
-pub use house::{House, VaultPaths};
+pub use house::{House, VaultOwner, VaultPaths};
 pub use lapsed::Lapsed;
 pub use minds::{Minds, Nobody};
 pub use pipeline::{Surety, Surface, Watch};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ledger::{CommitError, Refusal, StoreError};
+use ledger::{CommitError, Refusal, StoreError, Unverified};
 use serde::{Serialize, Serializer};
 
 /// `R` and four digits; the first is the exit code. `regent explain` knows each one.
@@ -36,6 +36,7 @@ codes! {
     CANCELLED = 1013;
     REPLAY_DIFFERS = 1014;
     BODY_CHANGED = 1015;
+    AUTHORITY_CHANGED = 1016;
     USAGE = 2001;
     EMPTY_REQUEST = 2002;
     REQUEST_TOO_LONG = 2003;
@@ -108,6 +109,8 @@ codes! {
     NO_ANSWER = 4032;
     MODEL_UNUSABLE = 4033;
     KEY_HELD_BACK = 4034;
+    AUTHORITY = 4035;
+    DATABASE_MISMATCH = 4036;
     POLICIES = 4031;
     INTERNAL = 4099;
     UNMET = 5001;
@@ -221,6 +224,7 @@ impl From<&StoreError> for Problem {
             StoreError::Denied(_) => problem(Code::DATABASE_DENIED).safe("nothing was written"),
             StoreError::TooOld { .. } => problem(Code::DATABASE_OLD).safe("the database was not touched"),
             StoreError::Vault(_) => problem(Code::KEY),
+            StoreError::Unverified(why) => return Self::from(why),
             StoreError::Replaced => problem(Code::REPLACED).safe("nothing was written"),
             StoreError::RowsLost { .. } => problem(Code::DATABASE).safe("nothing was written"),
             StoreError::Other(_) | StoreError::BadCell(_) | StoreError::Duplicate(_) => {
@@ -228,6 +232,20 @@ impl From<&StoreError> for Problem {
             }
         }
         .remedy("regent doctor")
+    }
+}
+
+impl From<&Unverified> for Problem {
+    fn from(why: &Unverified) -> Self {
+        if *why == Unverified::NoKey {
+            return Self::new(Code::DATABASE_MISMATCH, why.to_string())
+                .safe("nothing was written, and no call was started")
+                .remedy("regent explain R4036");
+        }
+        Self::new(Code::AUTHORITY, why.to_string())
+            .safe("no call was started, and nothing was decided by it")
+            .remedy("regent audit verify --complete")
+            .remedy("regent authority reset")
     }
 }
 
@@ -246,11 +264,17 @@ impl From<CommitError> for Problem {
                     .safe("nothing was written")
                     .remedy("regent audit verify")
             }
+            CommitError::Refused(refusal @ Refusal::UsedElsewhere) => {
+                Self::new(Code::DATABASE_MISMATCH, refusal.to_string())
+                    .safe("nothing was written")
+                    .remedy("regent explain R4036")
+            }
             CommitError::Refused(refusal @ Refusal::OtherHouse { .. }) => {
                 Self::new(Code::OTHER_HOUSE, refusal.to_string())
                     .safe("nothing was written")
                     .remedy("regent explain R4022")
             }
+            CommitError::Refused(Refusal::Unverified(why)) => Self::from(&why),
             CommitError::Refused(refusal @ Refusal::Fenced { .. }) => {
                 Self::new(Code::DRIVEN_ELSEWHERE, refusal.to_string())
                     .safe("nothing was written")

@@ -12,6 +12,8 @@ use broker::budget::Limits;
 use domain::gradient::Params;
 use serde::{Serialize, Serializer};
 
+pub use budget::time as duration;
+
 /// One setting: its name, what it may be, and what it is for. The reference page is made from this table.
 #[derive(Debug)]
 pub struct Key {

@@ -27,6 +27,14 @@ impl Together {
         let (looked, barrier) = (AtomicUsize::new(0), tokio::sync::Barrier::new(rivals));
         Arc::new(Self { inner, table, rivals, looked, barrier })
     }
+
+    async fn meet(&self, queries: &[Query]) {
+        if queries.iter().any(|query| query.table.name == self.table)
+            && self.looked.fetch_add(1, Ordering::SeqCst) < self.rivals
+        {
+            self.barrier.wait().await;
+        }
+    }
 }
 
 #[async_trait]
@@ -37,10 +45,14 @@ impl Store for Together {
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
         let rows = self.inner.select(query).await;
-        if query.table.name == self.table && self.looked.fetch_add(1, Ordering::SeqCst) < self.rivals {
-            self.barrier.wait().await;
-        }
+        self.meet(std::slice::from_ref(query)).await;
         rows
+    }
+
+    async fn select_together(&self, queries: &[Query]) -> Result<Vec<Vec<Row>>, StoreError> {
+        let answers = self.inner.select_together(queries).await;
+        self.meet(queries).await;
+        answers
     }
 
     async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError> {

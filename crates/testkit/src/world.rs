@@ -327,6 +327,12 @@ impl World {
         shown.iter().map(|result| result.text.clone()).collect()
     }
 
+    /// Where its ledger is.
+    #[must_use]
+    pub const fn place(&self) -> &Place {
+        &self.place
+    }
+
     /// The seal of this house, with what it keeps beside its database.
     #[must_use]
     pub fn seal(&self) -> Seal {

@@ -5,6 +5,27 @@ use std::path::PathBuf;
 use clap::{Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
+pub(crate) enum Authority {
+    /// Check that this instance wrote every row that carries authority; exit 1 if not
+    #[command(after_help = "Example:\n  regent authority show")]
+    Show,
+    /// Withdraw every approval, grant, link, switch and tool registration, and halt
+    ///
+    /// For after another program has written to the database. What lets somebody do something is withdrawn, because what that
+    /// program wrote cannot be told from the rest. Names and halts stay. Then link people again, switch policies again,
+    /// and lift the halt with `regent resume-all`.
+    #[command(after_help = "Example:\n  regent authority reset --dry-run\n  regent authority reset --yes")]
+    Reset {
+        /// Say what would be withdrawn, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// Do it without asking
+        #[arg(long, conflicts_with = "dry_run")]
+        yes: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 pub(crate) enum Acl {
     /// Every policy in force, in the order in which they are heard
     #[command(after_help = "Example:\n  regent acl list")]
@@ -195,6 +216,9 @@ pub(crate) enum Approvals {
         /// How long the yes lasts; the last two write a grant
         #[arg(long = "for", value_name = "TIME", default_value = "once")]
         lasting: Lasting,
+        /// How long the call may wait before it uses the yes: `2h`, `7d`; 24 hours unless you say otherwise
+        #[arg(long = "valid-for", value_name = "TIME", value_parser = valid_for)]
+        valid_for: Option<std::time::Duration>,
         /// What has to be typed of the value, where a plain yes is not enough
         #[arg(long, value_name = "TEXT")]
         value: Option<String>,
@@ -353,6 +377,11 @@ impl std::str::FromStr for GrantSpan {
             None => Err(bad()),
         }
     }
+}
+
+/// A time as people write it.
+fn valid_for(text: &str) -> Result<std::time::Duration, String> {
+    runtime::settings::duration(text).ok_or_else(|| "write it like 2h or 7d, up to 30d".to_owned())
 }
 
 #[cfg(test)]

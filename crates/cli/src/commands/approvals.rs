@@ -31,13 +31,17 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
             page(app, screen, &view, fold)?;
             Ok(0)
         }
-        Approvals::Approve { ids, lasting, value, name, relationship, person } => {
+        Approvals::Approve { ids, lasting, valid_for, value, name, relationship, person } => {
             let mut wanting_in = Vec::new();
             for id in &ids {
                 wanting_in.push(is_knock(app, id).await);
             }
             let who = Introduction { name, relationship, person };
-            if wanting_in.iter().all(|knock| *knock) && value.is_none() && lasting == Lasting::Once {
+            if wanting_in.iter().all(|knock| *knock)
+                && value.is_none()
+                && valid_for.is_none()
+                && lasting == Lasting::Once
+            {
                 return knocks::approve(app, screen, &ids, &who).await;
             }
             if wanting_in.contains(&true) || who != Introduction::default() {
@@ -48,7 +52,7 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
                 let what = "--value is the value of one question, and several are named";
                 return Err(usage(what).remedy("regent approvals approve ID --value TEXT").into());
             }
-            let act = Act::Approve { lasting: lasting.into(), typed: value };
+            let act = Act::Approve { lasting: lasting.into(), typed: value, good_for: valid_for };
             each(app, screen, &ids, &act).await
         }
         Approvals::Reject { id, .. } if is_knock(app, &id).await => knocks::reject(app, screen, &id).await,

@@ -176,6 +176,11 @@ fn told(app: &App, restored: &Restored) -> String {
             "{grants} in it: revoked, because that may have happened since; `regent grants list`"
         ));
     }
+    if !restored.carried.is_empty() {
+        let verb = if restored.done { "was" } else { "would be" };
+        lines.push(format!("what the backup does not know, and {verb} carried over:"));
+        lines.extend(restored.carried.iter().map(|line| format!("  {}", inline(line))));
+    }
     match (&restored.kept, restored.done) {
         (Some(kept), _) => lines.push(format!("what was there: {}", inline(&kept.display().to_string()))),
         (None, true) => {}

@@ -264,6 +264,11 @@ pub(crate) async fn halt(app: &App, screen: &Screen) -> Done {
         let since = halted.since.date_time(app.zone());
         let again = if halted.already { "already " } else { "" };
         screen.line(&format!("{again}halted since {since}: no call starts, what runs is stopped"))?;
+        if !halted.recorded {
+            screen.note(
+                "the database is busy; the halt counts, and the next command enters it into the ledger",
+            );
+        }
         screen.note(&format!("  {}", screen.note_tinted("regent resume-all", Tone::Command)));
     }
     Ok(0)

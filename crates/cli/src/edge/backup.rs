@@ -9,10 +9,10 @@ use std::sync::Arc;
 use domain::probe::{Point, Silent};
 use domain::{Digest, canonical};
 use ledger::chain::Fault;
-use ledger::{Ledger, Seal, Store as _, Verification};
+use ledger::{AuditFindings, AuditScope, Ledger, Seal, Store as _, Verification};
 use ledger_sql::{Hold, PostgresStore, SqliteStore, Tally};
 use runtime::keeping::{Backup, Count, FORMAT, How, Manifest, Occasion, Tip};
-use runtime::{Code, House, Lapsed, Problem};
+use runtime::{AuthoritySnapshot, Code, House, Lapsed, Problem, VaultOwner};
 
 use super::backup_list::ListedCopy;
 use super::drafts::Draft;
@@ -21,7 +21,9 @@ use super::trusted::Untrusted;
 use super::{access, blocking, files, policies, trusted};
 
 /// What a house consists of, in the data folder and in a backup. `keys` is a folder.
-pub(super) const NAMES: [&str; 5] = ["regent.db", "keys", "node", "checkpoints.jsonl", "tip"];
+pub(super) const NAMES: [&str; 6] = ["regent.db", "keys", "node", "checkpoints.jsonl", "tip", STAMP];
+/// Which database it is.
+pub(super) const STAMP: &str = "database";
 const DATABASE: &str = "regent.db";
 const SETTINGS: &str = "regent.toml";
 const SWITCHES: &str = "tool-access.json";
@@ -29,6 +31,9 @@ const MANIFEST: &str = "manifest.json";
 
 /// How often a copy is begun because a key changed while it was made: every backup that ends meanwhile ends an epoch.
 const TRIES: u32 = 5;
+
+/// The first schema in which rows that carry authority are sealed.
+pub(super) const SEALED_SCHEMA: i64 = 7;
 
 /// A copy that has no name yet.
 pub(super) struct Drafted {
@@ -47,8 +52,12 @@ pub(super) struct Examined {
     pub(super) lost: Option<String>,
     /// What is wrong with the audit in it.
     pub(super) fault: Option<String>,
+    /// Whether it is of a version before authority was sealed, and the audit has an entry for everything in it.
+    pub(super) confirmed: bool,
     /// What somebody had said in advance then.
     pub(super) lapsed: Lapsed,
+    /// What was in force then.
+    pub(super) authority: AuthoritySnapshot,
 }
 
 /// A scratch place is a house: everything lies in one folder.
@@ -97,8 +106,10 @@ impl OsHost {
 
     /// Where what is called so in a backup lies in the house.
     pub(super) fn in_place(&self, name: &str) -> PathBuf {
-        let vault = self.house.vault(self.is_remote());
+        let vault = self.house.vault(&self.owner());
         match name {
+            "node" => vault.node,
+            STAMP => vault.stamp,
             "keys" => vault.keys,
             "checkpoints.jsonl" => vault.checkpoints,
             "tip" => vault.tip,
@@ -210,7 +221,7 @@ impl OsHost {
         let making = |error| unusable("make", parent, &error);
         let scratch = self.begin_draft(parent).map_err(making)?;
         let house = house_in(scratch.path());
-        files::make_folder(&house.vault(false).keys).map_err(making)?;
+        files::make_folder(&house.vault(&VaultOwner::File).keys).map_err(making)?;
         for (name, expected) in &manifest.files {
             if !is_of_a_house(name) {
                 return Err(damaged(format!("the manifest names `{name}`, which is no file of a house")));
@@ -226,7 +237,7 @@ impl OsHost {
                 Err(error) => return Err(unusable("copy", &folder.join(name), &error)),
             }
         }
-        let seal = seal_of(&house, false, &self.ids)?;
+        let seal = seal_of(&house, &VaultOwner::File, &self.ids)?;
         if seal.stream() != manifest.node {
             return Err(damaged("its `node` is not that of the manifest"));
         }
@@ -244,19 +255,25 @@ impl OsHost {
         let store = Arc::new(SqliteStore::open(&database).await?);
         store.describe().await?; // every page is looked at
         let ledger = Ledger::start(Arc::<SqliteStore>::clone(&store) as _, seal, Arc::new(Silent));
-        let verification = ledger.verify_audit().await?;
-        let fault = first_fault(&verification);
+        // Rows from before they were sealed are sealed as they are if the audit has an entry for each of them.
+        let older = before.schema < SEALED_SCHEMA;
+        let found = ledger.examine_audit(AuditScope { complete: older, ..AuditScope::default() }).await?;
+        let fault = first_fault(&found.verification);
+        let confirmed = older && is_confirmed(&found);
         let lapsed = Lapsed::in_house(&ledger).await?;
+        let authority = AuthoritySnapshot::unverified(&ledger).await?;
         drop(ledger);
         store.close().await;
         let after = SqliteStore::tally(&database).await?;
         Ok(Examined {
             scratch,
-            seal: seal_of(&house, false, &self.ids)?,
+            seal: seal_of(&house, &VaultOwner::File, &self.ids)?,
             counted,
             lost: before.lost_in(&after),
             fault,
+            confirmed,
             lapsed,
+            authority,
         })
     }
 
@@ -357,6 +374,11 @@ impl OsHost {
             SqliteStore::tally(&self.house.database()).await?
         })
     }
+}
+
+/// Whether the audit is whole, and has an entry for everything that was done.
+pub(super) fn is_confirmed(found: &AuditFindings) -> bool {
+    found.gaps.as_ref().is_some_and(Vec::is_empty) && found.verification.all_faults().next().is_none()
 }
 
 /// The first thing that is wrong with an audit, but for what it says itself: a damage that is on record is part of it.

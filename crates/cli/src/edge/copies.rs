@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use runtime::keeping::{KeptBackup, Occasion};
-use runtime::{PolicyKind, Problem};
+use runtime::{PolicyKind, Problem, VaultOwner};
 
 use super::backup::read_manifest;
 use super::backup_list::{BackupList, ListedCopy, Listing};
@@ -93,7 +93,14 @@ impl OsHost {
     /// Removes drafts of single files.
     fn clear_files(&self) {
         let (house, policies) = (&self.house, PolicyKind::ALL.map(|kind| self.house.policies_of(kind)));
-        let keys = [false, true].map(|remote| house.vault(remote).keys);
+        let servers = files::names(&house.servers()).unwrap_or_default().into_iter().map(VaultOwner::Server);
+        let owners = servers.chain([VaultOwner::File, VaultOwner::ServerBefore]);
+        let keys: Vec<PathBuf> = owners
+            .flat_map(|owner| {
+                let paths = house.vault(&owner);
+                [paths.keys, paths.folder]
+            })
+            .collect();
         for folder in [&house.config, &house.data].into_iter().chain(&policies).chain(&keys) {
             drop(file_drafts::clear(folder)); // one that cannot be read is left as it is
         }

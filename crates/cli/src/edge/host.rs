@@ -5,7 +5,7 @@
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use async_trait::async_trait;
 use broker::access::Switches;
@@ -13,19 +13,22 @@ use broker::secrets::Secrets;
 use domain::call::ToolId;
 use domain::id::{Id, NodeId};
 use domain::probe::Probe;
-use domain::{Clock, IdSource};
+use domain::{Clock, IdSource, Time};
 use ledger::chain::{PublicKey, Vault as _};
-use ledger::{Ledger, Refusal, Seal, Store, StoreError};
+use ledger::{Ledger, Seal, Store, StoreError};
 use ledger_sql::{PostgresStore, SqliteStore};
 use nix::unistd::{Uid, User as OsUser};
 use runtime::keeping::{Backup, How, KeptBackup, Restored, Upgrade};
 use runtime::settings::{Settings, without_password};
-use runtime::{Code, Finding, Furnished, Host, House, PolicyFile, PolicyKind, Problem, State, User};
+use runtime::{
+    Code, Finding, Furnished, Host, House, PolicyFile, PolicyKind, Problem, State, User, VaultOwner,
+    VaultPaths,
+};
 
 use super::trusted::{self, Untrusted};
-use super::vault::FileVault;
+use super::vault::{FileVault, halt_requests};
 use super::written::Unread;
-use super::{Written, access, anchor, holder, keys, policies};
+use super::{Written, access, anchor, files, holder, keys, policies};
 
 pub(crate) struct OsHost {
     pub(crate) house: House,
@@ -42,6 +45,8 @@ pub(crate) struct OsHost {
     pub(crate) root: OnceLock<PublicKey>,
     /// What opening the house brought forward, if anything.
     pub(crate) upgraded: OnceLock<Upgrade>,
+    /// Whose vault is used, once the database was asked.
+    pub(crate) owner: Mutex<Option<VaultOwner>>,
     /// Tools that the environment switches off.
     pub(crate) tools_off: String,
 }
@@ -67,10 +72,16 @@ impl Host for OsHost {
     }
 
     async fn furnish(&self, name: &str) -> Result<Furnished, Problem> {
-        let (house, vault) = (&self.house, self.vault());
+        let house = &self.house;
         self.is_ours()?;
-        self.settle().await?;
-        for folder in [&house.config, &house.data, &vault.paths.keys] {
+        // A database on a server has its vault made, and its restore settled, when it is opened.
+        let local = !self.is_remote();
+        if local {
+            self.settle().await?;
+        }
+        let vault = self.vault();
+        let keys_folder = local.then_some(&vault.paths.keys);
+        for folder in [&house.config, &house.data].into_iter().chain(keys_folder) {
             let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
             made.map_err(|error| unusable("make", folder, &error))?;
             // Before anything is written there: another user may have made it meanwhile.
@@ -90,7 +101,7 @@ impl Host for OsHost {
         if !house.database().exists() || self.is_remote() {
             let node: NodeId = Id::random(&*self.ids);
             make(&house.node(), &node.to_string())?;
-            root = self.furnish_vault(&vault)?;
+            root = if local { self.furnish_vault(&vault)? } else { None };
             made.extend(root.map(|_| vault.paths.key(1).display().to_string()));
         }
         if let Some(root) = root {
@@ -102,6 +113,14 @@ impl Host for OsHost {
     fn is_furnished(&self) -> bool {
         let name = if self.is_remote() { self.house.node() } else { self.house.database() };
         name.exists() || self.house.restoring().exists()
+    }
+
+    fn keys_are_locked(&self) -> bool {
+        self.vault().is_locked()
+    }
+
+    fn keys_folder(&self) -> Option<PathBuf> {
+        Some(self.house.vault(&self.owner()).keys)
     }
 
     fn inspect(&self) -> Vec<Finding> {
@@ -132,6 +151,22 @@ impl Host for OsHost {
         access::turn(&self.house, tool, enabled, &self.unique())
     }
 
+    fn request_halt(&self, at: Time) -> Result<(), Problem> {
+        let path = self.house.halt_request(&self.owner());
+        let request = files::make_folder(path.parent().unwrap_or(&self.house.data))
+            .and_then(|()| keys::make(&path, &at.micros().to_string(), &self.unique()));
+        request.map(drop).map_err(|error| unusable("make", &path, &error))
+    }
+
+    fn withdraw_halt_request(&self) -> Result<(), Problem> {
+        for path in halt_requests(&self.house, &self.owner()).iter().filter(|path| path.exists()) {
+            files::remove(path)
+                .and_then(|()| keys::sync_folder(path))
+                .map_err(|error| unusable("remove", path, &error))?;
+        }
+        Ok(())
+    }
+
     fn policies(&self, kind: PolicyKind) -> Vec<PolicyFile> {
         policies::all(&self.house, kind)
     }
@@ -158,8 +193,11 @@ impl Host for OsHost {
 
     async fn open(&self) -> Result<Ledger, Problem> {
         self.furnish("").await?;
-        let seal = self.seal()?;
-        if !self.is_remote() {
+        self.find_owner().await.map_err(|problem| self.problem_at_its_place(problem))?;
+        if self.is_remote() {
+            self.settle().await?;
+        } else {
+            self.expect_file()?;
             // The database holds what people wrote, and the files beside it take over its mode: nobody else reads them.
             let path = self.house.database();
             keys::make(&path, "", &self.unique()).map_err(|error| unusable("make", &path, &error))?;
@@ -175,12 +213,8 @@ impl Host for OsHost {
             store => store,
         };
         let store = store.map_err(|error| self.at_its_place(error))?;
-        let ledger = Ledger::start((self.wrap)(store), seal, Arc::clone(&self.probe));
-        // A file lies in its house; a database that is named may be anybody's.
-        match if self.is_remote() { ledger.begun_by_another().await? } else { None } {
-            Some(stream) => Err(ledger::CommitError::Refused(Refusal::OtherHouse { stream }).into()),
-            None => Ok(ledger),
-        }
+        let seal = self.matched_seal(&store).await?;
+        Ok(Ledger::start((self.wrap)(store), seal, Arc::clone(&self.probe)))
     }
 
     async fn upgrade(&self, how: How) -> Result<Upgrade, Problem> {
@@ -188,6 +222,7 @@ impl Host for OsHost {
         // On a disk that is read-only SQLite only says that it cannot open the file.
         nix::unistd::access(&self.house.data, nix::unistd::AccessFlags::W_OK)
             .map_err(|error| unusable("write in", &self.house.data, &error.into()))?;
+        self.find_owner().await?;
         self.settle().await?;
         self.bring_forward(how).await
     }
@@ -224,15 +259,19 @@ impl OsHost {
 
     /// What the database said, and which one it was.
     fn at_its_place(&self, error: StoreError) -> Problem {
+        self.problem_at_its_place(Problem::from(error))
+    }
+
+    fn problem_at_its_place(&self, problem: Problem) -> Problem {
         let place = match self.is_remote() {
             true => without_password(&self.database_url),
             false => self.house.database().display().to_string(),
         };
-        Problem { what: format!("{error} ({place})"), ..Problem::from(error) }
+        Problem { what: format!("{} ({place})", problem.what), ..problem }
     }
 
     pub(super) fn vault(&self) -> FileVault {
-        FileVault::new(&self.house, self.is_remote(), &self.ids)
+        FileVault::new(&self.house, &self.owner(), &self.ids)
     }
 
     /// The first secret, unless the house has one, or had: an epoch has ended then, and its checkpoint says so.
@@ -242,8 +281,8 @@ impl OsHost {
             return Ok(None);
         }
         // Before there were epochs, a database elsewhere shared the secret of the file.
-        let shared = if self.is_remote() {
-            keys::read(&self.house.vault(false).key(1)).map_err(unusable)?
+        let shared = if self.owner() == VaultOwner::ServerBefore {
+            keys::read(&self.house.vault(&VaultOwner::File).key(1)).map_err(unusable)?
         } else {
             None
         };
@@ -254,15 +293,15 @@ impl OsHost {
     }
 
     pub(super) fn seal(&self) -> Result<Seal, Problem> {
-        let vault = self.vault();
+        let (vault, owner) = (self.vault(), self.owner());
         // Before there were epochs, a database elsewhere shared the secret of the file.
-        let shared = self.is_remote()
+        let shared = owner == VaultOwner::ServerBefore
             && vault.is_new().map_err(|error| unusable("read", &vault.paths.keys, &error))?;
-        seal_of(&self.house, self.is_remote() && !shared, &self.ids)
+        seal_of(&self.house, if shared { &VaultOwner::File } else { &owner }, &self.ids)
     }
 
     pub(super) fn node(&self) -> Result<NodeId, Problem> {
-        node_of(&self.house)
+        node_of(&self.house.vault(&self.owner()))
     }
 
     /// Whether no other user could have put anything into the instance. What SQLite opens by its name is looked at here,
@@ -350,23 +389,33 @@ fn secret(path: &Path) -> Result<String, Problem> {
     text.ok_or_else(|| lost(path, "is missing"))
 }
 
-fn node_of(house: &House) -> Result<NodeId, Problem> {
-    let node = house.node();
-    secret(&node)?.parse().map_err(|_unreadable| lost(&node, "does not hold the name of a node"))
+fn node_of(paths: &VaultPaths) -> Result<NodeId, Problem> {
+    let node = &paths.node;
+    secret(node)?.parse().map_err(|_unreadable| lost(node, "does not hold the name of a node"))
 }
 
 /// What a house seals its audit with; a scratch place has its own.
-pub(super) fn seal_of(house: &House, remote: bool, ids: &Arc<dyn IdSource>) -> Result<Seal, Problem> {
-    let (stream, vault) = (node_of(house)?, FileVault::new(house, remote, ids));
+pub(super) fn seal_of(house: &House, owner: &VaultOwner, ids: &Arc<dyn IdSource>) -> Result<Seal, Problem> {
+    let vault = FileVault::new(house, owner, ids);
+    let stream = node_of(&vault.paths)?;
+    // It is made before the database gets its id.
+    let authority = vault.paths.authority_key();
+    if vault.stamp().is_some() && !authority.exists() {
+        return Err(lost(&authority, "is missing"));
+    }
     let newest = || -> Result<u64, Problem> {
         let epochs = vault.epochs().map_err(|error| unusable("read", &vault.paths.keys, &error))?;
         epochs.last().copied().ok_or_else(|| lost(&vault.paths.key(1), "is missing"))
     };
-    let first = newest()?;
+    let mut epoch = newest()?;
+    let mut found = vault.secret(epoch);
     // Another process may have ended the epoch meanwhile; then the next one's secret is there.
-    let epoch = if matches!(vault.secret(first), Ok(None)) { newest()? } else { first };
+    if matches!(found, Ok(None)) {
+        epoch = newest()?;
+        found = vault.secret(epoch);
+    }
     let path = vault.paths.key(epoch);
-    match vault.secret(epoch) {
+    match found {
         Ok(Some(_)) => Ok(Seal::new(stream, Arc::new(vault))),
         Ok(None) => Err(lost(&path, "is missing")),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(lost(&path, "does not hold a key")),
@@ -429,6 +478,11 @@ pub(super) fn unusable(verb: &str, path: &Path, error: &io::Error) -> Problem {
         return untrusted.problem();
     }
     let what = format!("cannot {verb} {}: {error}", path.display());
-    let code = if error.kind() == io::ErrorKind::StorageFull { Code::DISK_FULL } else { Code::HOUSE };
+    let code = match error.kind() {
+        io::ErrorKind::StorageFull => Code::DISK_FULL,
+        io::ErrorKind::ResourceBusy => Code::DATABASE_BUSY,
+        io::ErrorKind::StaleNetworkFileHandle => Code::REPLACED,
+        _ => Code::HOUSE,
+    };
     Problem::new(code, what).safe("nothing was written").remedy("regent doctor")
 }

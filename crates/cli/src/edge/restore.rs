@@ -1,63 +1,47 @@
 //! A backup is put in the place of the house. It is set up and looked at in a scratch place first; what is there is copied;
-//! then the two change places so that a kill at any moment leaves the one or the other.
-//!
-//! The file `restoring` says that a restore is under way and what it moves where. Until the old database is fenced (no
-//! batch can be written to it any more, whoever has it open), whoever finds that file takes the restore back; from then
-//! on whoever finds it carries it on. On PostgreSQL the committed transaction takes the place of the fence.
+//! then the two change places (`swap.rs`).
 
 #![expect(clippy::disallowed_methods, reason = "the house's own files")]
 
-use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::Arc;
 
-use domain::Digest;
-use ledger::records::AuditEntry;
-use ledger::{Op, Select, Store as _};
+use domain::probe::Silent;
+use domain::{Digest, Time};
+use ledger::records::DatabaseStamp;
+use ledger::{Batch, Ledger};
 use ledger_sql::{Hold, PostgresHold, PostgresStore, SqliteStore, Tally};
 use runtime::keeping::{Count, How, Manifest, Occasion, Present, Restored, SettingsFile};
 use runtime::settings::{Layers, Settings};
-use runtime::{Code, Problem};
-use serde::{Deserialize, Serialize};
+use runtime::{AuthoritySnapshot, Code, Problem, VaultOwner};
 use serde_json::json;
 
-use super::backup::{Examined, NAMES, count, house_in, read_manifest};
+use super::backup::{Examined, count, house_in, read_manifest};
 use super::backup_list::ListedCopy;
 use super::file_drafts::FileDraft;
 use super::host::{OsHost, unusable};
-use super::trusted::Links;
+use super::owner::stamp_of;
+use super::swap::Decides;
+use super::vault::stamp_text;
 use super::{access, files, policies, trusted};
 
-/// How long to wait for another process that is putting a house in place, and how often to look.
-const WAITS: u32 = 300;
-const WAIT: Duration = Duration::from_millis(100);
-
-/// The database and what SQLite keeps beside it.
-const DATABASE: [&str; 3] = ["regent.db", "regent.db-wal", "regent.db-shm"];
-
-/// What the file `restoring` says. Paths are names in the data folder.
-#[derive(Debug, Serialize, Deserialize)]
-struct Marker {
-    /// Where the restored house lies.
-    scratch: String,
-    /// Where the files of the old one go.
-    aside: String,
-    /// Whether they stay there: there is no backup of them.
-    keep_aside: bool,
-    /// What is put in place.
-    puts: Vec<String>,
-    decides: Decides,
+/// What is carried into the restored database.
+enum Carrying {
+    /// There was nothing before.
+    Nothing,
+    Snapshot(Box<AuthoritySnapshot>),
+    /// What is there cannot be read or was changed by another program: nobody can tell whether it was halted.
+    Unknown,
 }
 
-/// What tells whether the restore is carried on or taken back.
-#[derive(Debug, Serialize, Deserialize)]
-enum Decides {
-    /// The old database is fenced, or was moved aside already.
-    Fence,
-    /// This entry stands in the server's audit.
-    Entry { stream: String, seq: u64, hash: Digest },
-    /// There was no house that could be written to.
-    Nothing,
+impl Carrying {
+    fn enter(&self, backup: &AuthoritySnapshot, now: Time, batch: &mut Batch) -> Vec<String> {
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::Snapshot(snapshot) => snapshot.carry_into(backup, now, batch),
+            Self::Unknown => AuthoritySnapshot::halted(now).carry_into(backup, now, batch),
+        }
+    }
 }
 
 /// The house that is there.
@@ -71,7 +55,14 @@ enum Old {
 impl OsHost {
     pub(super) async fn put_back(&self, from: &Path, how: How) -> Result<Restored, Problem> {
         self.is_ours()?;
+        self.find_owner().await?;
         self.settle().await?;
+        if self.house.restoring().exists() {
+            let what = "a restore of another database was interrupted, and has to be finished first";
+            return Err(Problem::new(Code::DATABASE_MISMATCH, what)
+                .safe("nothing was changed")
+                .remedy("regent explain R4036"));
+        }
         let from = &std::path::absolute(from).unwrap_or_else(|_| from.to_owned());
         let (manifest, digest) = read_manifest(from)?;
         let old = self.old().await;
@@ -91,7 +82,12 @@ impl OsHost {
                 .safe("nothing was changed")
                 .remedy("regent explain R1006"));
         }
+        self.stage("examined");
+        let mut trial = self.record("house.restored", json!({}));
+        let carrying = self.carrying(&old).await;
+        let carried = carrying.enter(&examined.authority, self.clock.now(), &mut trial);
         let mut restored = Restored {
+            carried,
             from: from.clone(),
             at: manifest.at,
             manifest: digest,
@@ -116,8 +112,8 @@ impl OsHost {
         };
         if how == How::Really {
             restored.kept = match self.is_remote() {
-                true => self.replace_on_server(examined, digest, &restored).await?,
-                false => self.replace_file(examined, digest, &old, &restored).await?,
+                true => self.replace_on_server(examined, digest, &mut restored).await?,
+                false => self.replace_file(examined, digest, &old, &mut restored).await?,
             };
             restored.done = true;
             if restored.settings == SettingsFile::PutBack {
@@ -131,6 +127,59 @@ impl OsHost {
         Ok(restored)
     }
 
+    /// What of the present database outlives the restore.
+    async fn carrying(&self, old: &Old) -> Carrying {
+        match old {
+            // There was one, and it is gone.
+            Old::None if self.vault_stamp().is_ok_and(|stamp| stamp.is_some()) => return Carrying::Unknown,
+            Old::None | Old::Empty(_) => return Carrying::Nothing,
+            Old::Broken(_) => return Carrying::Unknown,
+            Old::Lived(_) => {}
+        }
+        let snapshot = async || -> Result<AuthoritySnapshot, Problem> {
+            let ledger = Ledger::start(self.store().await?, self.seal()?, Arc::new(Silent));
+            Ok(AuthoritySnapshot::of(&ledger).await?)
+        };
+        snapshot().await.map_or(Carrying::Unknown, |snapshot| Carrying::Snapshot(Box::new(snapshot)))
+    }
+
+    /// What there is once no other process writes to it any more. Until then, another one may have halted everything, linked an
+    /// address, or restored a backup itself.
+    async fn look_again(&self, restored: &Restored) -> Result<(DatabaseStamp, Carrying), Problem> {
+        if self.house.restoring().exists() {
+            let what = "another restore of this instance is under way or was interrupted";
+            return Err(Problem::new(Code::DATABASE_BUSY, what)
+                .safe("nothing was changed")
+                .remedy("regent doctor"));
+        }
+        // There was nothing, and without keys this instance has not written to it since.
+        let is_new = restored.present.is_none() && !self.in_place("keys").exists();
+        let carrying = match is_new {
+            true => Carrying::Nothing,
+            false => self.carrying(&self.old().await).await,
+        };
+        Ok((self.next_stamp().await?, carrying))
+    }
+
+    /// Which database it is after the restore: the same one, in its next incarnation.
+    async fn next_stamp(&self) -> Result<DatabaseStamp, Problem> {
+        let vault = self.vault_stamp().unwrap_or_default();
+        // Opening would make it.
+        let there = self.is_remote() || self.house.database().exists();
+        let found = match if there { self.store().await.ok() } else { None } {
+            Some(store) => stamp_of(&*store).await.unwrap_or_default(),
+            None => None, // or it does not open; its files are moved aside
+        };
+        let last = [&vault, &found].into_iter().flatten().map(|stamp| stamp.incarnation).max();
+        let id = match self.owner() {
+            VaultOwner::Server(id) => id,
+            VaultOwner::File | VaultOwner::ServerBefore => {
+                vault.or(found).map_or_else(|| self.new_id(), |stamp| stamp.id)
+            }
+        };
+        Ok(DatabaseStamp::new(id, last.unwrap_or(0) + 1))
+    }
+
     /// What is there, without changing it.
     async fn old(&self) -> Old {
         let counted = async || -> Result<Option<(Count, bool)>, Problem> {
@@ -141,13 +190,16 @@ impl OsHost {
             if none {
                 return Ok(None);
             }
+            let tally: Tally = self.present().await?;
+            let lived = tally.rows.get("commits").is_some_and(|commits| *commits > 0);
+            if !lived && tally.heads.is_empty() && !self.in_place("keys").is_dir() {
+                return Ok(None); // a schema, and nothing else yet
+            }
             // Without its key it can be read, but neither copied as a house nor written to.
             let stream = self.seal()?.stream().to_string();
-            let tally: Tally = self.present().await?;
             if !tally.heads.is_empty() && tally.heads.iter().all(|head| head.stream != stream) {
                 return Err(Problem::new(Code::OTHER_HOUSE, "the database there was begun by another house"));
             }
-            let lived = tally.rows.get("commits").is_some_and(|commits| *commits > 0);
             Ok(Some((count(&tally, &stream), lived)))
         };
         match counted().await {
@@ -194,20 +246,24 @@ impl OsHost {
         examined: Examined,
         manifest: Digest,
         old: &Old,
-        restored: &Restored,
+        restored: &mut Restored,
     ) -> Result<Option<PathBuf>, Problem> {
         let hold = match old {
             Old::None | Old::Broken(_) => None,
             Old::Empty(_) | Old::Lived(_) => Some(Hold::take(&self.house.database()).await?),
         };
+        let (stamp, carrying) = self.look_again(restored).await?;
         let kept = match &hold {
             Some(_) => Some(self.copy_of_old().await?),
             None => None,
         };
-        self.write_down(&examined, manifest, kept.as_ref().map(|(_, digest)| *digest), restored).await?;
+        let kept_digest = kept.as_ref().map(|(_, digest)| *digest);
+        self.write_down(&examined, (manifest, kept_digest), (&stamp, &carrying), restored).await?;
         let alone = self.alone()?;
         let decides = if hold.is_some() { Decides::Fence } else { Decides::Nothing };
-        let (marker, lock, aside) = self.mark(examined, decides, matches!(old, Old::Broken(_)))?;
+        let something = matches!(old, Old::Broken(_)) || self.in_place("keys").exists();
+        let keep_aside = kept.is_none() && something;
+        let (marker, lock, aside) = self.mark(examined, decides, keep_aside)?;
         if let Some(hold) = hold {
             self.stage("fence the old house");
             hold.fence().await?;
@@ -215,11 +271,8 @@ impl OsHost {
         self.stage("put in place");
         self.swap(&marker)?;
         drop((lock, alone));
-        let moved = matches!(old, Old::Broken(_)).then_some(aside);
-        if let Some(moved) = &moved {
-            let (at, occasion) = (self.clock.now(), Occasion::Restore);
-            self.list(ListedCopy { at, folder: moved.clone(), occasion, manifest: None, draft: None })?;
-        }
+        let moved = marker.keep_aside.then_some(aside);
+        moved.iter().try_for_each(|moved| self.list_aside(moved))?;
         Ok(kept.map(|(folder, _)| folder).or(moved))
     }
 
@@ -227,11 +280,14 @@ impl OsHost {
         &self,
         examined: Examined,
         manifest: Digest,
-        restored: &Restored,
+        restored: &mut Restored,
     ) -> Result<Option<PathBuf>, Problem> {
         // Makes the schema if there is none.
         drop(PostgresStore::open(&self.database_url).await?);
+        self.find_owner().await?;
+        self.note_place()?;
         let hold = PostgresHold::take(&self.database_url).await?;
+        let (stamp, carrying) = self.look_again(restored).await?;
         let kept = match &restored.present {
             Some(Present::Counted(_)) => Some(self.copy_of_old().await?),
             Some(Present::Unreadable(why)) => {
@@ -242,14 +298,14 @@ impl OsHost {
             }
             None => None,
         };
-        self.write_down(&examined, manifest, kept.as_ref().map(|(_, digest)| *digest), restored).await?;
+        let kept_digest = kept.as_ref().map(|(_, digest)| *digest);
+        self.write_down(&examined, (manifest, kept_digest), (&stamp, &carrying), restored).await?;
         let database = house_in(examined.scratch.path()).database();
         let tally = SqliteStore::tally(&database).await?;
-        let head =
-            tally.heads.first().ok_or_else(|| Problem::new(Code::BACKUP_DAMAGED, "it has no audit"))?;
         let alone = self.alone()?;
-        let decides = Decides::Entry { stream: head.stream.clone(), seq: head.seq, hash: head.hash };
-        let (marker, lock, _) = self.mark(examined, decides, false)?;
+        let keep_aside = kept.is_none() && self.in_place("keys").exists();
+        let decides = Decides::Incarnation(stamp.incarnation);
+        let (marker, lock, aside) = self.mark(examined, decides, keep_aside)?;
         self.stage("replace rows");
         hold.replace_by(&database).await?;
         if let Some(lost) = tally.lost_in(&hold.tally().await?) {
@@ -262,7 +318,15 @@ impl OsHost {
         self.stage("put in place");
         self.swap(&marker)?;
         drop((lock, alone));
-        Ok(kept.map(|(folder, _)| folder))
+        let moved = marker.keep_aside.then_some(aside);
+        moved.iter().try_for_each(|moved| self.list_aside(moved))?;
+        Ok(kept.map(|(folder, _)| folder).or(moved))
+    }
+
+    /// The files of what was there, where there is no backup of them.
+    fn list_aside(&self, folder: &Path) -> Result<(), Problem> {
+        let (at, occasion) = (self.clock.now(), Occasion::Restore);
+        self.list(ListedCopy { at, folder: folder.to_owned(), occasion, manifest: None, draft: None })
     }
 
     async fn copy_of_old(&self) -> Result<(PathBuf, Digest), Problem> {
@@ -277,9 +341,9 @@ impl OsHost {
     async fn write_down(
         &self,
         examined: &Examined,
-        manifest: Digest,
-        kept: Option<Digest>,
-        restored: &Restored,
+        (manifest, kept): (Digest, Option<Digest>),
+        (stamp, carrying): (&DatabaseStamp, &Carrying),
+        restored: &mut Restored,
     ) -> Result<(), Problem> {
         self.stage("write it down");
         let left = match &restored.present {
@@ -290,169 +354,28 @@ impl OsHost {
         let mut record =
             self.record("house.restored", json!({ "manifest": manifest, "left": left, "kept": kept }));
         examined.lapsed.enter(self.clock.now(), &mut record);
-        let database = house_in(examined.scratch.path()).database();
-        Hold::take(&database).await?.migrate(Some(&record), &examined.seal, &domain::probe::Silent).await?;
-        files::sync(&database).map_err(|error| unusable("write", &database, &error))
-    }
-
-    /// From here on, and until what this returns is dropped, nobody who has the house open reads or writes what lies
-    /// beside the database; afterwards it is not theirs any more.
-    pub(super) fn alone(&self) -> Result<Option<File>, Problem> {
-        let keys = self.in_place("keys");
-        match files::open_folder(&keys).and_then(|folder| folder.lock().map(|()| folder)) {
-            Ok(folder) => Ok(Some(folder)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unusable("lock", &keys, &error)),
+        restored.carried = carrying.enter(&examined.authority, self.clock.now(), &mut record);
+        record.put(stamp);
+        if examined.confirmed {
+            record.seal_existing();
         }
-    }
-
-    /// Writes the file `restoring`, locked before it has its name.
-    fn mark(
-        &self,
-        examined: Examined,
-        decides: Decides,
-        keep_aside: bool,
-    ) -> Result<(Marker, File, PathBuf), Problem> {
-        self.stage("mark");
-        let (path, remote) = (self.house.restoring(), self.is_remote());
-        let failed = |error| unusable("write", &path, &error);
-        let scratch = examined.scratch.path().to_owned();
-        let aside = self.house.backups().join(format!("{}-{}", self.dated("replaced"), self.unique()));
-        files::make_folder(&aside).map_err(failed)?;
-        files::sync(&self.house.backups()).map_err(failed)?;
-        let puts = NAMES.iter().filter(|name| !(remote && **name == DATABASE[0]));
-        let puts = puts.filter(|name| scratch.join(name).exists()).map(|name| (*name).to_owned()).collect();
-        let named = |path: &Path| -> String {
-            path.strip_prefix(&self.house.data).unwrap_or(path).to_string_lossy().into_owned()
-        };
-        let marker = Marker { scratch: named(&scratch), aside: named(&aside), keep_aside, puts, decides };
-        files::sync(&scratch.join("keys")).map_err(failed)?;
-        files::sync(&scratch).map_err(failed)?;
-        files::sync(&self.house.data).map_err(failed)?;
-        // While there may be no room for it, the old house is still there.
-        let switches = self.house.tool_access();
-        access::prepare(&self.house, &house_in(&scratch))
-            .map_err(|error| unusable("make", &switches, &error))?;
-        policies::prepare(&self.house, &house_in(&scratch))
-            .map_err(|error| unusable("make", &self.house.policies(), &error))?;
-        let text =
-            serde_json::to_vec(&marker).map_err(|error| Problem::new(Code::INTERNAL, error.to_string()))?;
-        let draft = FileDraft::write(&path, &text, &self.unique()).map_err(failed)?;
-        self.stage("place the marker");
-        let lock = draft.replace().map_err(failed)?;
-        // From here on the scratch place belongs to the marker.
-        drop(examined.scratch.leave());
-        Ok((marker, lock, aside))
-    }
-
-    /// Carries on or takes back a restore that was cut off; waits for one that is under way.
-    pub(super) async fn settle(&self) -> Result<(), Problem> {
-        let path = self.house.restoring();
-        let failed = |error| unusable("read", &path, &error);
-        let mut waits = 0..WAITS;
-        loop {
-            let Some(file) = trusted::open(&path, Links::Refused).map_err(failed)? else { return Ok(()) };
-            match file.try_lock() {
-                Ok(()) if files::is_named(&file, &path).map_err(failed)? => {}
-                Ok(()) => continue, // it is over
-                Err(TryLockError::WouldBlock) if waits.next().is_some() => {
-                    tokio::time::sleep(WAIT).await;
-                    continue;
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(Problem::new(Code::DATABASE_BUSY, "another process is restoring this house")
-                        .safe("nothing was changed")
-                        .remedy("regent doctor"));
-                }
-                Err(TryLockError::Error(error)) => return Err(failed(error)),
-            }
-            let text = trusted::text(&path).map_err(failed)?.unwrap_or_default();
-            let marker: Marker = serde_json::from_str(&text)
-                .map_err(|error| unusable("read", &path, &std::io::Error::other(error)))?;
-            let _alone = self.alone()?;
-            if self.is_decided(&marker).await? {
-                self.swap(&marker)?
-            } else {
-                self.take_back(&marker)?
-            }
-            return Ok(());
+        let house = house_in(examined.scratch.path());
+        let database = house.database();
+        Hold::take(&database).await?.migrate(Some(&record), &examined.seal, &Silent).await?;
+        // A record that is refused does not keep an upgrade back; here it would leave the halt and the keys behind.
+        let store = SqliteStore::open(&database).await?;
+        let written = stamp_of(&store).await?;
+        store.close().await;
+        if written.as_ref() != Some(stamp) {
+            let what = "what is in force now cannot be entered into the backup";
+            return Err(Problem::new(Code::BACKUP_FAILED, what)
+                .safe("nothing was changed")
+                .remedy("regent doctor"));
         }
-    }
-
-    async fn is_decided(&self, marker: &Marker) -> Result<bool, Problem> {
-        match &marker.decides {
-            Decides::Nothing => Ok(true),
-            Decides::Fence => {
-                let (database, moved) =
-                    (self.house.database(), self.house.data.join(&marker.aside).join(DATABASE[0]));
-                Ok(moved.exists() || !database.exists() || Hold::is_fenced(&database).await?)
-            }
-            Decides::Entry { stream, seq, hash } => {
-                let server = PostgresStore::open(&self.database_url).await?;
-                let entry = Select::<AuditEntry>::by("seq", seq).filter("stream", Op::Eq, stream);
-                let found = server.select(&entry.filter("hash", Op::Eq, hash).query).await?;
-                Ok(!found.is_empty())
-            }
-        }
-    }
-
-    /// Old files go aside, new ones in their place. It can be cut off anywhere and begun again: as long as a new one lies
-    /// in the scratch place, what has its name is old.
-    fn swap(&self, marker: &Marker) -> Result<(), Problem> {
-        let data = &self.house.data;
-        let (scratch, aside) = (data.join(&marker.scratch), data.join(&marker.aside));
-        let moved = |from: PathBuf, to: PathBuf| -> Result<(), Problem> {
-            self.stage("move a file");
-            std::fs::rename(&from, &to).map_err(|error| unusable("move", &from, &error))
-        };
-        let durable = |folder: &Path| files::sync(folder).map_err(|error| unusable("write", folder, &error));
-        files::make_folder(&aside).map_err(|error| unusable("make", &aside, &error))?;
-        // Before the house: it is never there without them.
-        self.stage("put switches back");
-        access::put_back(&self.house).map_err(|error| unusable("make", &self.house.tool_access(), &error))?;
-        policies::put_back(&self.house).map_err(|error| unusable("make", &self.house.policies(), &error))?;
-        for name in NAMES.iter().filter(|name| !(self.is_remote() && **name == DATABASE[0])) {
-            let (new, put) = (scratch.join(name), marker.puts.iter().any(|put| put == name));
-            if put && !new.exists() {
-                continue; // it is in its place
-            }
-            let old: &[&str] = if *name == DATABASE[0] { &DATABASE } else { &[name] };
-            for old in old.iter().filter(|old| self.in_place(old).exists()) {
-                moved(self.in_place(old), aside.join(old))?;
-            }
-            // The log of the old database must be gone for good before the new one has its name.
-            let place = self.in_place(name);
-            let folder = place.parent().unwrap_or(data);
-            files::make_folder(folder).map_err(|error| unusable("make", folder, &error))?;
-            durable(&aside)?;
-            durable(folder)?;
-            if put {
-                moved(new, place.clone())?;
-            }
-            durable(folder)?;
-        }
-        durable(data)?;
-        if !marker.keep_aside {
-            files::remove(&aside).map_err(|error| unusable("remove", &aside, &error))?;
-        }
-        self.unmark(&scratch)
-    }
-
-    /// The house was not touched yet.
-    fn take_back(&self, marker: &Marker) -> Result<(), Problem> {
-        let aside = self.house.data.join(&marker.aside);
-        files::remove(&aside).map_err(|error| unusable("remove", &aside, &error))?;
-        self.unmark(&self.house.data.join(&marker.scratch))
-    }
-
-    fn unmark(&self, scratch: &Path) -> Result<(), Problem> {
-        self.stage("tidy up");
-        let path = self.house.restoring();
-        let failed = |error| unusable("remove", &path, &error);
-        access::discard(&self.house).map_err(failed)?;
-        policies::discard(&self.house).map_err(failed)?;
-        files::remove(scratch).map_err(failed)?;
-        files::remove(&path).map_err(failed)?;
-        files::sync(&self.house.data).map_err(failed)
+        files::sync(&database).map_err(|error| unusable("write", &database, &error))?;
+        let path = house.vault(&VaultOwner::File).stamp;
+        let stamped = FileDraft::write(&path, stamp_text(stamp).as_bytes(), &self.unique())
+            .and_then(FileDraft::replace);
+        stamped.map(drop).map_err(|error| unusable("write", &path, &error))
     }
 }

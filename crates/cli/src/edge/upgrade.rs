@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use domain::id::Id;
 use domain::probe::Silent;
-use ledger::{Batch, CommitError, Entry, Ledger, Refusal};
+use ledger::{AuditScope, Batch, CommitError, Entry, Ledger, Refusal};
 use ledger_sql::{Hold, PostgresHold, PostgresStore, SqliteStore};
 use runtime::keeping::{How, Occasion, Upgrade};
-use runtime::{Code, Problem};
+use runtime::{Code, Lapsed, Problem};
 use serde_json::json;
 
-use super::backup::{count, first_fault};
+use super::backup::{SEALED_SCHEMA, count, first_fault, is_confirmed};
 use super::backup_list::ListedCopy;
 use super::files;
 use super::host::OsHost;
@@ -64,11 +64,13 @@ impl OsHost {
             done: false,
         };
         drop(examined.scratch);
+        let (lapsed, confirmed) = (examined.lapsed, examined.confirmed);
         let Some(hold) = hold else { return Ok(upgrade) };
         let (at, digest) = (drafted.manifest.at, drafted.digest);
         let kept = self.name(drafted, &parent.join(format!("{}-schema-{from}", self.dated("regent"))))?;
         self.stage("migrate");
-        let record = self.record("house.upgraded", json!({ "from": from, "to": to, "kept": digest }));
+        let mut record = self.record("house.upgraded", json!({ "from": from, "to": to, "kept": digest }));
+        self.enter_seals(&lapsed, confirmed, &mut record);
         if let Err(error) = hold.migrate(Some(&record), &self.seal()?, &*self.probe).await {
             // Then it is a copy of nothing but the house as it still is, and whoever tries again makes another.
             drop(files::remove(&kept));
@@ -113,7 +115,11 @@ impl OsHost {
         hold.migrate().await.map_err(failed)?;
         self.stage("look at it");
         let ledger = Ledger::start(Arc::<PostgresHold>::clone(&hold) as _, self.seal()?, Arc::new(Silent));
-        let verified = ledger.verify_audit().await.map_err(failed)?;
+        let older = before.schema < SEALED_SCHEMA;
+        let scope = AuditScope { complete: older, ..AuditScope::default() };
+        let found = ledger.examine_audit(scope).await.map_err(failed)?;
+        let confirmed = older && is_confirmed(&found);
+        let lapsed = Lapsed::in_house(&ledger).await.map_err(failed)?;
         if let Some(lost) = before.lost_in(&hold.tally().await.map_err(failed)?) {
             return Err(refused(Problem::new(Code::UPGRADE_REFUSED, lost)));
         }
@@ -121,14 +127,15 @@ impl OsHost {
             from,
             to,
             counted: Some(count(&before, &node.to_string())),
-            fault: first_fault(&verified),
+            fault: first_fault(&found.verification),
             kept: None,
             done: how == How::Really,
         };
         match how {
             How::Rehearse => hold.release().await.map_err(failed)?,
             How::Really => {
-                let record = self.record("house.upgraded", json!({ "from": from, "to": to }));
+                let mut record = self.record("house.upgraded", json!({ "from": from, "to": to }));
+                self.enter_seals(&lapsed, confirmed, &mut record);
                 let seal = self.seal()?;
                 let after = hold.record(&record, &seal, &*self.probe).await.map_err(failed)?;
                 self.stage("commit");
@@ -138,6 +145,16 @@ impl OsHost {
             }
         }
         Ok(upgrade)
+    }
+
+    /// Rows from before authority was sealed get their seals, if the audit confirms them.
+    fn enter_seals(&self, lapsed: &Lapsed, confirmed: bool, batch: &mut Batch) {
+        if confirmed {
+            for token in lapsed.with_an_end(self.clock.now()) {
+                batch.put(&token);
+            }
+            batch.seal_existing();
+        }
     }
 
     /// One entry of the audit about the house itself.

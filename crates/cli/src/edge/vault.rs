@@ -2,26 +2,34 @@
 
 #![expect(clippy::disallowed_methods, reason = "the house's own files")]
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use domain::{Digest, IdSource};
+use domain::{Digest, IdSource, Time};
 use ledger::chain::{Secret, Tip, Vault};
-use runtime::{House, VaultPaths};
+use ledger::records::DatabaseStamp;
+use runtime::{House, VaultOwner, VaultPaths};
 
 use super::trusted::{self, Links};
 use super::{files, keys};
 
-/// A restore puts other files in the place of these. Whoever still has the old house open must not write to the new one:
+/// How long to wait for another process that holds the vault, and how often to look.
+const WAITS: u32 = 200;
+const WAIT: Duration = Duration::from_millis(50);
+
+/// A restore puts other files in the place of these. A process that still has the old state open must not write to the new one:
 /// everything here is done under a lock on the folder of keys, which a restore takes for itself before it moves that
-/// folder aside, and only while it is the folder that this process has found when it came.
+/// folder aside, and only while the vault has the incarnation that this process has found when it came.
 pub(crate) struct FileVault {
     pub(crate) paths: VaultPaths,
-    /// Device and number of the folder of keys, if there was one.
-    opened: Option<(u64, u64)>,
+    /// Which database it belonged to then; nothing while it is being made.
+    stamp: Option<DatabaseStamp>,
+    /// Where a halt of this database may wait.
+    halt_requests: Vec<PathBuf>,
     ids: Arc<dyn IdSource>,
 }
 
@@ -32,16 +40,22 @@ impl std::fmt::Debug for FileVault {
 }
 
 impl FileVault {
-    pub(super) fn new(house: &House, remote: bool, ids: &Arc<dyn IdSource>) -> Self {
-        let paths = house.vault(remote);
-        let opened = number_of(&paths.keys);
-        Self { paths, opened, ids: Arc::clone(ids) }
+    pub(super) fn new(house: &House, owner: &VaultOwner, ids: &Arc<dyn IdSource>) -> Self {
+        let paths = house.vault(owner);
+        // One that cannot be read belongs to no database.
+        let stamp = read_stamp(&paths.stamp).unwrap_or_else(|_error| Some(DatabaseStamp::new("", 0)));
+        Self { paths, stamp, halt_requests: halt_requests(house, owner), ids: Arc::clone(ids) }
+    }
+
+    /// The same vault, before it is known which database it belongs to.
+    pub(super) fn unstamped(self) -> Self {
+        Self { stamp: None, ..self }
     }
 
     /// Until what this returns is dropped, no restore changes anything.
     fn enter(&self) -> io::Result<Option<File>> {
-        if self.opened.is_none() {
-            return Ok(None); // a house that is being made
+        if self.stamp.is_none() {
+            return Ok(None); // it is being made
         }
         let replaced = || {
             let what = "this house was replaced by a restore; start again";
@@ -51,8 +65,14 @@ impl FileVault {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(replaced()),
             folder => folder?,
         };
-        folder.lock_shared()?;
-        if number_of(&self.paths.keys) == self.opened { Ok(Some(folder)) } else { Err(replaced()) }
+        wait_for(|| folder.try_lock_shared())?;
+        if read_stamp(&self.paths.stamp)? == self.stamp { Ok(Some(folder)) } else { Err(replaced()) }
+    }
+
+    /// Whether another process has the keys for itself at this moment.
+    pub(super) fn is_locked(&self) -> bool {
+        let locked = files::open_folder(&self.paths.keys).map(|folder| folder.try_lock_shared());
+        matches!(locked, Ok(Err(TryLockError::WouldBlock)))
     }
 
     /// The epochs that have a secret, oldest first.
@@ -92,22 +112,52 @@ impl FileVault {
     }
 }
 
-fn number_of(folder: &Path) -> Option<(u64, u64)> {
-    std::fs::metadata(folder).ok().map(|found| (found.dev(), found.ino()))
+/// Where a halt of a database may wait: under its id, or where that was not known.
+pub(super) fn halt_requests(house: &House, owner: &VaultOwner) -> Vec<PathBuf> {
+    let unknown = matches!(owner, VaultOwner::Server(_)).then_some(VaultOwner::ServerBefore);
+    [owner].into_iter().chain(&unknown).map(|owner| house.halt_request(owner)).collect()
+}
+
+/// Waits for a lock, and not for ever: the process that has it may have been stopped.
+pub(super) fn wait_for(mut lock: impl FnMut() -> Result<(), TryLockError>) -> io::Result<()> {
+    for _ in 0..WAITS {
+        match lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(WAIT),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process holds the keys and does not let go"))
+}
+
+/// Which database a vault belongs to.
+pub(super) fn read_stamp(path: &Path) -> io::Result<Option<DatabaseStamp>> {
+    let Some(text) = keys::read(path)? else { return Ok(None) };
+    let stamp = text.split_once(' ').and_then(|(id, n)| Some(DatabaseStamp::new(id, n.parse().ok()?)));
+    let none = || io::Error::new(io::ErrorKind::InvalidData, format!("{} names no database", path.display()));
+    stamp.map(Some).ok_or_else(none)
+}
+
+/// As it is written to the file.
+pub(super) fn stamp_text(stamp: &DatabaseStamp) -> String {
+    format!("{} {}", stamp.id, stamp.incarnation)
 }
 
 impl Vault for FileVault {
+    fn stamp(&self) -> Option<&DatabaseStamp> {
+        self.stamp.as_ref()
+    }
+
     fn secret(&self, epoch: u64) -> io::Result<Option<Secret>> {
         let _entered = self.enter()?;
-        let path = self.paths.key(epoch);
-        let Some(text) = keys::read(&path)?.filter(|text| text.is_empty() || !keys::is_erased(text)) else {
-            return Ok(None);
-        };
-        let none = |_other| {
-            io::Error::new(io::ErrorKind::InvalidData, format!("{} does not hold a key", path.display()))
-        };
-        let digest: Digest = text.parse().map_err(none)?;
-        Ok(Some(Secret::new(*digest.as_bytes())))
+        read_secret(&self.paths.key(epoch))
+    }
+
+    fn authority_key(&self) -> io::Result<Secret> {
+        let _entered = self.enter()?;
+        let path = self.paths.authority_key();
+        keys::make(&path, &self.random().to_string(), &self.ids.bits().to_string())?;
+        read_secret(&path)?.ok_or_else(|| io::Error::other(format!("{} vanished", path.display())))
     }
 
     fn make(&self, epoch: u64) -> io::Result<Secret> {
@@ -116,6 +166,16 @@ impl Vault for FileVault {
         keys::make(&path, &self.random().to_string(), &self.ids.bits().to_string())?;
         drop(entered);
         self.secret(epoch)?.ok_or_else(|| io::Error::other(format!("{} vanished", path.display())))
+    }
+
+    /// Without the lock: a halt counts whoever holds it. A request that cannot be understood is one all the same.
+    fn halt_request(&self) -> io::Result<Option<Time>> {
+        for path in &self.halt_requests {
+            if let Some(at) = keys::read(path)? {
+                return Ok(Some(Time::from_micros(at.parse().unwrap_or(0))));
+            }
+        }
+        Ok(None)
     }
 
     fn erase_before(&self, epoch: u64) -> io::Result<()> {
@@ -152,7 +212,8 @@ impl Vault for FileVault {
 
     fn append(&self, line: &str) -> io::Result<()> {
         let entered = self.enter()?;
-        entered.iter().try_for_each(File::lock)?; // nobody else is in the middle of a line
+        // Nobody else is in the middle of a line.
+        entered.iter().try_for_each(|folder| wait_for(|| folder.try_lock()))?;
         let path = &self.paths.checkpoints;
         let whole = whole_lines(path)?.len() as u64;
         let mut options = OpenOptions::new();
@@ -164,6 +225,18 @@ impl Vault for FileVault {
         file.sync_all()?;
         keys::sync_folder(path)
     }
+}
+
+/// The key in a file; nothing if it was erased, or was never there.
+fn read_secret(path: &Path) -> io::Result<Option<Secret>> {
+    let Some(text) = keys::read(path)?.filter(|text| text.is_empty() || !keys::is_erased(text)) else {
+        return Ok(None);
+    };
+    let none = |_other| {
+        io::Error::new(io::ErrorKind::InvalidData, format!("{} does not hold a key", path.display()))
+    };
+    let digest: Digest = text.parse().map_err(none)?;
+    Ok(Some(Secret::new(*digest.as_bytes())))
 }
 
 /// The file's text up to the end of its last whole line; nothing if it is not there.

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use domain::Time;
 use domain::id::{BatchId, Id, NodeId, TaskId};
 use domain::probe::Silent;
-use domain::task::Status;
 use ledger::query::Query;
-use ledger::records::{AgentTask, Blob, TABLES, TaskStep};
+use ledger::records::{Blob, Event, TABLES, TaskStep};
 use ledger::value::{Seq, Value};
 use ledger::{Batch, Ledger, Seal, Store};
 use ledger_sql::{PostgresStore, SqliteStore};
+use sqlx::Connection as _;
 use tokio::runtime::Runtime;
 
 pub(crate) const CANARY: &str = "canary-lea";
@@ -66,24 +66,38 @@ impl Kept {
             let step = Blob::personal(format!("{CANARY} in a journal").into(), &salt);
             let mut batch = Batch::new(BatchId::from_bits(4821), at);
             batch.put(&step).put(&TaskStep { seq: Seq(None), task, n: 0, epoch: 1, body: step.hash, at });
-            batch.put(&AgentTask {
-                task_id: task,
-                agent_id: "main".into(),
-                status: Status::Done,
-                priority: 50,
-                payload: event.id,
-                o_tag: event.origin_id,
-                vpol_id: None,
-                task_class: Some(format!("{CANARY}_files")),
-                directive: None,
-                steps: 1,
-                created_at: at,
-                started_at: None,
-                completed_at: None,
-            });
             ledger.commit(batch).await.expect("commit");
+            self.insert_ended_task(&task.to_string(), &event).await;
             (task.to_string(), lea.id.to_string())
         })
+    }
+
+    /// A row of a task that is over: written by SQL, because the keys are the program's.
+    async fn insert_ended_task(&self, task: &str, event: &Event) {
+        let (at, schema) = match self {
+            Self::File(_) => ("1", ""),
+            Self::Url(_) => ("to_timestamp(0)", "brainframe."),
+        };
+        let (payload, origin) = (event.id, event.origin_id);
+        let insert = format!(
+            "INSERT INTO {schema}agent_tasks (task_id, agent_id, status, priority, payload, o_tag, task_class, steps, \
+             created_at, completed_at) VALUES ('{task}', 'main', 'done', 50, '{payload}', '{origin}', '{CANARY}_files', \
+             1, {at}, {at})"
+        );
+        let insert = sqlx::raw_sql(sqlx::AssertSqlSafe(insert));
+        match self {
+            Self::File(path) => {
+                let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
+                let mut database = sqlx::SqliteConnection::connect_with(&options).await.expect("a database");
+                insert.execute(&mut database).await.expect("inserted");
+                database.close().await.expect("closed");
+            }
+            Self::Url(url) => {
+                let mut database = sqlx::PgConnection::connect(url).await.expect("a database");
+                insert.execute(&mut database).await.expect("inserted");
+                database.close().await.expect("closed");
+            }
+        }
     }
 
     /// The tables that hold this in any column.

@@ -137,7 +137,7 @@ impl Scene {
 }
 
 /// One column of texts, read behind the program's back.
-fn texts_in(database: &Path, sql: String) -> Vec<String> {
+pub(crate) fn texts_in(database: &Path, sql: String) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime");
     runtime.block_on(async {
         let url = format!("sqlite://{}", database.display());

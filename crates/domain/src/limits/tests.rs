@@ -58,6 +58,7 @@ fn the_document_has_every_limit_with_its_value() {
         ("CLOCK_TOLERANCE", seconds(l::CLOCK_TOLERANCE)),
         ("LEASE", seconds(l::LEASE)),
         ("APPROVAL", seconds(l::APPROVAL)),
+        ("APPROVAL_TOKEN", seconds(l::APPROVAL_TOKEN)),
         ("COVERAGE", number(l::COVERAGE as usize)),
         ("CODE_TRIES", number(usize::try_from(l::CODE_TRIES).expect("small"))),
     ];

@@ -20,7 +20,8 @@ use crate::sql;
 use crate::tally::Tally;
 
 /// Whoever has the lock may be rehearsing the upgrade of a large house, and is silent while it does.
-const PATIENCE: &str = "SET LOCAL lock_timeout = '5min'; SET LOCAL idle_in_transaction_session_timeout = 0";
+const PATIENCE: &str =
+    "SET LOCAL lock_timeout = '5min'; SET LOCAL idle_in_transaction_session_timeout = '10min'";
 
 /// Others read what was there before, and wait with writing. Dropped, it changes nothing.
 pub struct PostgresHold {
@@ -47,8 +48,10 @@ impl PostgresStore {
     /// # Errors
     /// If it cannot be reached, is not ours or newer.
     pub async fn schema_of(url: &str) -> Result<Option<i64>, StoreError> {
-        let found = migrate::look(&mut first(url).await?).await?.schema;
-        Ok((found > 0).then_some(found))
+        let found = super::retried(super::is_opening, || async {
+            Ok(migrate::look(&mut first(url).await?).await?.schema)
+        });
+        Ok(Some(found.await?).filter(|found| *found > 0))
     }
 }
 

@@ -8,13 +8,14 @@ use super::errors::failure;
 use super::{SCHEMA, WRITER};
 
 /// Forward only; the same numbers and names as SQLite's.
-const MIGRATIONS: [(&str, &str); 6] = [
+const MIGRATIONS: [(&str, &str); 7] = [
     ("first walk", include_str!("../../migrations/postgres/0001_first_walk.sql")),
     ("the ground", include_str!("../../migrations/postgres/0002_the_ground.sql")),
     ("the stranger", include_str!("../../migrations/postgres/0003_the_stranger.sql")),
     ("the broker", include_str!("../../migrations/postgres/0004_the_broker.sql")),
     ("approvals", include_str!("../../migrations/postgres/0005_approvals.sql")),
     ("access", include_str!("../../migrations/postgres/0006_access.sql")),
+    ("authority", include_str!("../../migrations/postgres/0007_authority.sql")),
 ];
 pub(super) const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;
 

@@ -97,6 +97,18 @@ impl PostgresStore {
         Ok(Self { options, writer: Mutex::new(Some(connection)), readers })
     }
 
+    /// Where a database is: host or socket, port and name; without user and password.
+    ///
+    /// # Errors
+    /// If the URL cannot be understood.
+    pub fn place_of(url: &str) -> Result<String, StoreError> {
+        let options = options(url)?;
+        let socket = options.get_socket().map(|socket| socket.display().to_string());
+        let host = socket.unwrap_or_else(|| options.get_host().to_owned());
+        let database = options.get_database().unwrap_or_else(|| options.get_username());
+        Ok(format!("{host}:{}/{database}", options.get_port()))
+    }
+
     /// One attempt. `sent` remembers what was under way when the commit was sent.
     async fn attempt(
         &self,

@@ -46,6 +46,9 @@ impl Hold {
         // Now it stands still; before, somebody else may have brought it forward.
         let schema = look(&mut connection).await?;
         let schema = schema.ok_or_else(|| StoreError::Foreign("the file is empty".into()))?;
+        if has_fence(&mut connection).await? {
+            return Err(StoreError::Replaced);
+        }
         Ok(Self { connection, schema })
     }
 
@@ -125,12 +128,16 @@ impl Hold {
     /// If it cannot be read.
     pub async fn is_fenced(path: &Path) -> Result<bool, StoreError> {
         let mut connection = connect(path).await?;
-        let found =
-            sqlx::query_scalar("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND name = ?");
-        let found: Result<i64, _> = found.bind(FENCE).fetch_one(&mut connection).await;
+        let found = has_fence(&mut connection).await;
         close(connection).await?;
-        found.map(|found| found > 0).map_err(|error| super::failure(&error))
+        found
     }
+}
+
+async fn has_fence(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
+    let found = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND name = ?");
+    let found: Result<i64, _> = found.bind(FENCE).fetch_one(connection).await;
+    found.map(|found| found > 0).map_err(|error| super::failure(&error))
 }
 
 impl SqliteStore {

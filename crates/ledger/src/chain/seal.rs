@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use domain::id::NodeId;
 use domain::{Digest, Time, canonical};
@@ -17,7 +17,8 @@ use zeroize::Zeroizing;
 use super::checkpoint::{PublicKey, SignedHead, Statement, message};
 use super::verify::follows;
 use super::{Entry, Signature};
-use crate::records::{AuditEntry, AuditHead, Checkpoint};
+use crate::authority::{AuthorityMac, Seals};
+use crate::records::{AuditEntry, AuditHead, Checkpoint, DatabaseStamp};
 use crate::store::After;
 
 /// The epoch in which every chain begins.
@@ -37,6 +38,12 @@ impl Secret {
     #[must_use]
     pub fn public(&self) -> PublicKey {
         PublicKey::from_bytes(SigningKey::from_bytes(&self.0).verifying_key().to_bytes())
+    }
+
+    /// A MAC with this secret as its key.
+    pub(crate) fn mac(&self) -> Hmac<Sha256> {
+        #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
+        <Hmac<Sha256>>::new_from_slice(&*self.0).expect("any length is a key")
     }
 
     pub(crate) fn sign(&self, bytes: &[u8]) -> Signature {
@@ -75,6 +82,25 @@ pub trait Vault: Send + Sync + fmt::Debug {
     /// # Errors
     /// If it cannot be written.
     fn make(&self, epoch: u64) -> io::Result<Secret>;
+
+    /// The key of the MACs on rows that carry authority. It is made with the vault, and no epoch erases it.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn authority_key(&self) -> io::Result<Secret>;
+
+    /// Which database this vault was opened for; nothing where any will do, in tests and before a database has its id.
+    fn stamp(&self) -> Option<&DatabaseStamp> {
+        None
+    }
+
+    /// Since when a halt waits to be written to the ledger. It counts at once, whatever keeps the database.
+    ///
+    /// # Errors
+    /// If nobody can tell.
+    fn halt_request(&self) -> io::Result<Option<Time>> {
+        Ok(None)
+    }
 
     /// Erases the secrets of all epochs before this one.
     ///
@@ -119,6 +145,9 @@ pub struct Seal {
     vault: Arc<dyn Vault>,
     /// Secrets that were read already; older ones than the newest in use are dropped.
     known: Mutex<BTreeMap<u64, Secret>>,
+    authority: OnceLock<AuthorityMac>,
+    /// The set of authority seals that was last found to be the one that the head names.
+    seals: Mutex<Option<(Digest, Arc<Seals>)>>,
 }
 
 impl fmt::Debug for Seal {
@@ -130,7 +159,7 @@ impl fmt::Debug for Seal {
 impl Seal {
     #[must_use]
     pub fn new(stream: NodeId, vault: Arc<dyn Vault>) -> Self {
-        Self { stream, vault, known: Mutex::default() }
+        Self { stream, vault, known: Mutex::default(), authority: OnceLock::new(), seals: Mutex::default() }
     }
 
     /// A seal whose secrets follow from one another, in memory.
@@ -193,13 +222,14 @@ impl Seal {
         Ok((linked, tip))
     }
 
-    /// The sealed head of a chain that ends here, in an epoch.
+    /// The sealed head of a chain that ends here, in an epoch, with the set of authority seals that it names.
     ///
     /// # Errors
     /// If the epoch's secret cannot be read.
-    pub fn head(&self, epoch: u64, tip: Tip) -> io::Result<AuditHead> {
+    pub fn head(&self, epoch: u64, tip: Tip, authority: Option<Digest>) -> io::Result<AuditHead> {
         let secret = self.secret(epoch)?.ok_or_else(|| no_secret(epoch))?;
-        let open = AuditHead { stream: self.stream, seq: tip.seq, hash: tip.hash, epoch, mac: Digest::ZERO };
+        let Tip { seq, hash } = tip;
+        let open = AuditHead { stream: self.stream, seq, hash, epoch, mac: Digest::ZERO, authority };
         Ok(AuditHead { mac: mac(&secret, &open), ..open })
     }
 
@@ -260,6 +290,27 @@ impl Seal {
 }
 
 impl Seal {
+    pub(crate) fn authority_mac(&self) -> io::Result<AuthorityMac> {
+        if let Some(mac) = self.authority.get() {
+            return Ok(mac.clone());
+        }
+        let mac = AuthorityMac::new(self.vault.authority_key()?);
+        Ok(self.authority.get_or_init(|| mac).clone())
+    }
+
+    /// Remembers a set of seals, and returns its MAC.
+    pub(crate) fn know_seals(&self, mac: &AuthorityMac, seals: Arc<Seals>) -> Digest {
+        let name = seals.mac(mac);
+        *self.seals.lock().unwrap_or_else(PoisonError::into_inner) = Some((name, seals));
+        name
+    }
+
+    /// The set of seals with this MAC, if this process has seen it already.
+    pub(crate) fn known_seals(&self, name: Digest) -> Option<Arc<Seals>> {
+        let known = self.seals.lock().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().filter(|(known, _)| *known == name).map(|(_, seals)| Arc::clone(seals))
+    }
+
     /// Whether a checkpoint that stands in the database follows from the one before, and was signed with this house's own
     /// secret: anybody could have put another one there.
     ///
@@ -291,13 +342,17 @@ fn no_secret(epoch: u64) -> io::Error {
 }
 
 fn mac(secret: &Secret, head: &AuditHead) -> Digest {
-    #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
-    let mut mac = <Hmac<Sha256>>::new_from_slice(&*secret.0).expect("any length is a key");
+    let mut mac = secret.mac();
     mac.update(b"regent/audit-head/");
     mac.update(head.stream.to_string().as_bytes());
     mac.update(&head.epoch.to_be_bytes());
     mac.update(&head.seq.to_be_bytes());
     mac.update(head.hash.as_bytes());
+    // Heads of the versions before name none, and are as they were.
+    if let Some(authority) = &head.authority {
+        mac.update(b"/authority/");
+        mac.update(authority.as_bytes());
+    }
     Digest::from_bytes(mac.finalize().into_bytes().into())
 }
 
@@ -341,6 +396,10 @@ impl Vault for MemoryVault {
             0 | FIRST_EPOCH => self.first.clone(),
             later => Secret::new(*Digest::of_parts(&[&*self.first.0, &later.to_be_bytes()]).as_bytes()),
         })
+    }
+
+    fn authority_key(&self) -> io::Result<Secret> {
+        Ok(Secret::new(*Digest::of_parts(&[&*self.first.0, b"authority"]).as_bytes()))
     }
 
     fn erase_before(&self, epoch: u64) -> io::Result<()> {

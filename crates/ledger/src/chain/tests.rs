@@ -74,7 +74,7 @@ impl Kept {
     fn append(&mut self, entry: &Entry) {
         let (linked, tip) = self.seal.link(self.end(), [entry]).unwrap();
         self.rows.extend(linked);
-        self.head = Some(self.seal.head(self.epoch(), tip).unwrap());
+        self.head = Some(self.seal.head(self.epoch(), tip, None).unwrap());
     }
 
     fn end_epoch(&mut self) {
@@ -82,7 +82,7 @@ impl Kept {
         let (epoch, heads) = (self.epoch(), vec![SignedHead { hash, seq, stream: STREAM }]);
         let at = Time::from_micros(9);
         self.checkpoints.push(self.seal.checkpoint(epoch, heads, self.checkpoints.last(), at).unwrap());
-        self.head = Some(self.seal.head(epoch + 1, self.end()).unwrap());
+        self.head = Some(self.seal.head(epoch + 1, self.end(), None).unwrap());
     }
 
     fn root(&self) -> PublicKey {
@@ -250,7 +250,7 @@ fn each_kind_of_damage_has_its_name() {
             |kept| {
                 let mut older = Kept::sample(7);
                 older.rows.pop();
-                older.head = Some(older.seal.head(3, older.end()).unwrap());
+                older.head = Some(older.seal.head(3, older.end(), None).unwrap());
                 (kept.rows, kept.head) = (older.rows, older.head);
             },
             vec![Fault::Cut { noted: 5, entries: 4 }],
@@ -440,7 +440,7 @@ fn an_entry_that_says_two_things_says_not_what_its_columns_say() {
     let twice = text.replace(r#""detail":"#, r#""detail":0,"actor":"owner","detail":"#);
     kept.rows[0].bytes = twice.into_bytes();
     kept.rows[0].hash = Digest::of_parts(&[&[0; 32], &kept.rows[0].bytes]);
-    kept.head = Some(kept.seal.head(1, kept.end()).unwrap());
+    kept.head = Some(kept.seal.head(1, kept.end(), None).unwrap());
     assert!(matches!(kept.faults(None)[..], [Fault::Projection { seq: 1 } | Fault::Unreadable { seq: 1 }]));
 }
 

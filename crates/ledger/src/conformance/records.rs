@@ -14,9 +14,10 @@ use super::{at, batch, event, lease};
 use crate::committer::Ledger;
 use crate::query::Select;
 use crate::records::{
-    Access, ActivePolicies, AgentTask, Approval, ApprovalCode, Blob, Budget, CallStatus, Cursor, Duty,
-    Entity, EntityKind, EntityTag, Event, Grant, GrantEvent, GrantLog, Halt, Identity, Knock, KnockKind,
-    Origin, Place, PolicySwitch, Reason, Salt, SaltBytes, TaskStep, Tool, ToolCall, Vpol, Watermark,
+    Access, ActivePolicies, AgentTask, Approval, ApprovalCode, Blob, Budget, CallStatus, Cursor,
+    DatabaseStamp, Duty, Entity, EntityKind, EntityTag, Event, Grant, GrantEvent, GrantLog, Halt, Identity,
+    Knock, KnockKind, Origin, Place, PolicySwitch, Reason, Salt, SaltBytes, TaskStep, Tool, ToolCall, Vpol,
+    Watermark,
 };
 use crate::store::Store;
 use crate::value::{Ratio, Seq};
@@ -55,7 +56,8 @@ pub(super) async fn every_record_comes_back_as_it_went_in(ledger: Ledger, _: Arc
         21: lease(u64::try_from(i64::MAX).expect("fits"), "host:1"),
         22: AgentTask { task_id: task, agent_id: "main".into(), status: Status::Running, priority: 50,
             payload: EventId::from_bits(1), o_tag: origin, vpol_id: Some(vpol), task_class: Some("count_files".into()),
-            directive: Some(Directive::Accept), steps: 9, created_at: at(1), started_at: Some(at(2)), completed_at: None },
+            directive: Some(Directive::Accept), steps: 9, created_at: at(1), started_at: Some(at(2)), completed_at: None,
+            journal: Some(Digest::ZERO) },
         23: TaskStep { seq: Seq(Some(1)), task, n: 0, epoch: 1, body: Digest::ZERO, at: at(1) },
         24: ToolCall { id: CallId::from_bits(1), tool_id: "find_files".parse::<ToolId>().expect("id"), agent_id: "main".into(),
             task_id: task, r_tag: reason, o_tag: origin, vpol_id: vpol, status: CallStatus::Started, input: Digest::ZERO,
@@ -74,7 +76,7 @@ pub(super) async fn every_record_comes_back_as_it_went_in(ledger: Ledger, _: Arc
             status: approval::Status::Escalated, authority: "owner".into(), fingerprint: Digest::ZERO,
             leave: Some(Digest::ZERO), shape: Digest::ZERO, created_at: at(1), timeout_at: at(2), resolved_at: Some(at(3)),
             resolved_by: Some("owner".into()), resolved_via: None, answer: None, grant_id: Some(GrantId::from_bits(1)),
-            fate: Some(approval::Fate::Used) },
+            fate: Some(approval::Fate::Used), token_until: Some(at(4)), live: Some("a-1".into()) },
         31: ApprovalCode { number: 1, approval: ApprovalId::from_bits(1), digest: Digest::ZERO, until: at(1), tries: 5,
             stamp: "1/0".into() },
         32: Grant { id: GrantId::from_bits(1), live: None, tool_id: "write_file".parse::<ToolId>().expect("id"),
@@ -89,6 +91,7 @@ pub(super) async fn every_record_comes_back_as_it_went_in(ledger: Ledger, _: Arc
             waiting: Some("i-1".into()), events: 3, status: approval::Status::Pending, created_at: at(1), timeout_at: at(2),
             resolved_at: None, resolved_by: None, resolved_via: None, entity_id: Some(EntityId::from_bits(1)) },
         38: Cursor { name: "admission".into(), seq: 7 },
+        39: DatabaseStamp::new("d-1", 3),
     );
 }
 

@@ -1,7 +1,9 @@
-use domain::Time;
 use domain::id::{EventId, OriginId, TaskId, VpolId};
 use domain::task::{Directive, Status};
+use domain::{Digest, Time};
 
+use super::Event;
+use crate::chain::Trail;
 use crate::table::record;
 
 record! {
@@ -22,5 +24,16 @@ record! {
         created_at: Time,
         started_at: Option<Time>,
         completed_at: Option<Time>,
+        /// Its event and its journal as one digest, so that nothing is gone on with but what this instance wrote; nothing for
+        /// a task from before that was kept.
+        journal: Option<Digest>,
+    }
+}
+
+impl AgentTask {
+    /// What [`Self::journal`] holds for an event and the bodies of its steps.
+    #[must_use]
+    pub fn journal_of(event: &Event, steps: Trail) -> Digest {
+        Digest::of_parts(&[b"regent/work/", event.digest().as_bytes(), steps.digest().as_bytes()])
     }
 }

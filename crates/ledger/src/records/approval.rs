@@ -56,6 +56,10 @@ record! {
         /// The grant that the answer wrote.
         grant_id: Option<GrantId>,
         fate: Option<Fate>,
+        /// Until when a call may rely on a yes; nothing until somebody said yes.
+        token_until: Option<Time>,
+        /// Its id while it carries authority: until it is answered, and then until its yes was used or counts for nothing.
+        live: Option<String>,
     }
 }
 
@@ -96,7 +100,14 @@ impl Approval {
     /// It counts for nothing any more, for this reason.
     #[must_use]
     pub fn spent(&self, fate: Fate) -> Self {
-        Self { stamp: self.next_stamp(), fate: Some(fate), ..self.clone() }
+        Self { stamp: self.next_stamp(), fate: Some(fate), live: None, ..self.clone() }
+    }
+
+    /// Whether it is a yes that no call has used, and whose time is over. One from before yeses had an end has none.
+    #[must_use]
+    pub fn is_stale(&self, now: Time) -> bool {
+        let given = self.resolved_at.unwrap_or(self.created_at);
+        self.unspent().is_some() && self.token_until.is_some_and(|until| !now.is_within(given, until))
     }
 
     /// The call that may run with it, if it was not used yet.

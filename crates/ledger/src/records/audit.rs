@@ -32,6 +32,8 @@ record! {
         /// The epoch whose secret made the MAC.
         epoch: u64,
         mac: Digest,
+        /// The MAC over the seals of all rows that carry authority; nothing before they had any.
+        authority: Option<Digest>,
     }
 }
 

@@ -36,6 +36,31 @@ impl Event {
         self.adapter == CLI
     }
 
+    /// Over everything in it but its place in the ledger.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        let Self { seq: _, id, key, adapter, platform, container_kind, place, sender, direction, .. } = self;
+        let Self { body, content_type, metadata, occurred_at, received_at, origin_id, answers, .. } = self;
+        let form = serde_json::json!([
+            id,
+            key,
+            adapter,
+            platform,
+            container_kind,
+            place,
+            sender,
+            direction,
+            body,
+            content_type,
+            metadata,
+            occurred_at,
+            received_at,
+            origin_id,
+            answers
+        ]);
+        Digest::of(form.to_string().as_bytes())
+    }
+
     /// An event's id follows from its key: that one of them is unique makes the other so.
     #[must_use]
     pub fn id_of(key: &str) -> EventId {

@@ -15,4 +15,6 @@ record! {
 impl Halt {
     /// The one name there is: everything stands still.
     pub const ALL: &'static str = "all";
+    /// The word that stands for the owner.
+    pub const OWNER: &'static str = "owner";
 }

@@ -8,11 +8,13 @@ mod access;
 mod agent_task;
 mod approval;
 mod audit;
+mod authority;
 mod blob;
 mod budget;
 mod checkpoint;
 mod commit;
 mod cursor;
+mod database;
 mod duty;
 mod entity;
 mod event;
@@ -37,11 +39,13 @@ pub use access::Access;
 pub use agent_task::AgentTask;
 pub use approval::{Approval, ApprovalCode};
 pub use audit::{AuditEntry, AuditHead, AuditPlace};
+pub use authority::AuthoritySeal;
 pub use blob::Blob;
 pub use budget::Budget;
 pub use checkpoint::Checkpoint;
 pub use commit::Commit;
 pub use cursor::Cursor;
+pub use database::DatabaseStamp;
 pub use duty::Duty;
 pub use entity::{Entity, EntityKind};
 pub use event::Event;
@@ -65,7 +69,7 @@ pub use watermark::Watermark;
 use crate::table::{Record, Table};
 
 /// Every table there is, in the order in which they may be copied.
-pub const TABLES: [&Table; 32] = [
+pub const TABLES: [&Table; 34] = [
     Commit::TABLE,
     Blob::TABLE,
     Salt::TABLE,
@@ -98,4 +102,6 @@ pub const TABLES: [&Table; 32] = [
     AuditEntry::TABLE,
     AuditHead::TABLE,
     Checkpoint::TABLE,
+    AuthoritySeal::TABLE,
+    DatabaseStamp::TABLE,
 ];

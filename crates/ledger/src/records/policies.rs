@@ -4,7 +4,7 @@ use crate::table::record;
 
 record! {
     /// The policies in force: the last good set of its kind (`acl`, `vpol`).
-    ActivePolicies in "active_policies" by [kind], Replace {
+    ActivePolicies in "active_policies" by [kind], Replace, Erasable {
         kind: String,
         /// The whole set, as a blob.
         policies: Digest,
@@ -16,7 +16,7 @@ record! {
 
 record! {
     /// Whether the owner has switched a policy on or off, whatever its file says.
-    PolicySwitch in "policy_switches" by [name], Replace {
+    PolicySwitch in "policy_switches" by [name], Replace, Erasable {
         name: String,
         enabled: bool,
         at: Time,

@@ -4,9 +4,10 @@ use domain::call::ToolId;
 use domain::id::{ApprovalId, GrantId, TaskId};
 
 use crate::committer::Ledger;
-use crate::query::{Op, Select};
+use crate::query::Select;
 use crate::records::{Approval, ApprovalCode, Grant, GrantLog};
 use crate::store::StoreError;
+use crate::value::Cell as _;
 
 fn unanswered() -> Select<Approval> {
     Select::any_of("status", &[Status::Pending, Status::Escalated])
@@ -17,6 +18,14 @@ impl Ledger {
     /// If the database cannot be read.
     pub async fn approval(&self, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
         self.first(Select::by("id", &id)).await
+    }
+
+    /// The approval as this instance wrote it: before anybody answers it, and before a call relies on it.
+    ///
+    /// # Errors
+    /// If another program changed it, or the database cannot be read.
+    pub async fn verified_approval(&self, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
+        self.sealed_by_key(Select::by("id", &id), &[id.to_value()]).await
     }
 
     /// What waits for a person, next to expire first.
@@ -46,10 +55,9 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn unspent_approvals(&self) -> Result<Vec<Approval>, StoreError> {
-        let leave = [Status::Approved, Status::Modified];
-        let mut approvals: Vec<Approval> =
-            self.select(Select::any_of("status", &leave).ascending("created_at")).await?;
+        let mut approvals: Vec<Approval> = self.sealed().await?;
         approvals.retain(|approval| approval.unspent().is_some());
+        approvals.sort_by_key(|approval| approval.created_at);
         Ok(approvals)
     }
 
@@ -72,7 +80,9 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn approval_codes(&self) -> Result<Vec<ApprovalCode>, StoreError> {
-        self.select(Select::all().ascending("number")).await
+        let mut codes: Vec<ApprovalCode> = self.sealed().await?;
+        codes.sort_by_key(|code| code.number);
+        Ok(codes)
     }
 
     /// Every grant there ever was, oldest first.
@@ -88,7 +98,9 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn live_grants(&self) -> Result<Vec<Grant>, StoreError> {
-        self.select(Select::all().filter("live", Op::Ge, &String::new()).ascending("created_at")).await
+        let mut grants: Vec<Grant> = self.sealed().await?;
+        grants.sort_by_key(|grant| grant.created_at);
+        Ok(grants)
     }
 
     /// The live ones for one tool.
@@ -96,8 +108,9 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn grants_for(&self, tool: &ToolId) -> Result<Vec<Grant>, StoreError> {
-        let of_tool = Select::by("tool_id", tool).filter("live", Op::Ge, &String::new());
-        self.select(of_tool.ascending("created_at")).await
+        let mut grants = self.live_grants().await?;
+        grants.retain(|grant| grant.tool_id == *tool);
+        Ok(grants)
     }
 
     /// # Errors

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use domain::id::{NodeId, OriginId};
 
 use super::bodies::{BodyReport, compare_bodies};
-use crate::chain::{Exported, Gap, Ledgers, Link, Pinned, StreamVerdict, Tip, Verification, Verifier};
+use crate::chain::{
+    Exported, Gap, Ledgers, Link, Pinned, Standing, StreamVerdict, Tip, Verification, Verifier,
+};
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
 use crate::records::{
@@ -40,6 +42,15 @@ pub struct AuditFindings {
 }
 
 impl Ledger {
+    /// Whether the head of the audit was sealed with this vault's keys; nothing if there is no head.
+    ///
+    /// # Errors
+    /// If the database or a key cannot be read.
+    pub async fn head_standing(&self) -> Result<Option<Standing>, StoreError> {
+        let Some(head) = self.audit_head().await? else { return Ok(None) };
+        Ok(Some(self.seal().standing(&head)?))
+    }
+
     /// # Errors
     /// As [`Ledger::examine_audit`].
     pub async fn verify_audit(&self) -> Result<Verification, StoreError> {

@@ -9,7 +9,9 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn tools(&self) -> Result<Vec<Tool>, StoreError> {
-        self.select(Select::all().ascending("tool_id")).await
+        let mut tools: Vec<Tool> = self.sealed().await?;
+        tools.sort_by(|a, b| a.tool_id.cmp(&b.tool_id));
+        Ok(tools)
     }
 
     /// What was spent by these accounts; one that never spent has no row.
@@ -28,6 +30,9 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn halted(&self) -> Result<Option<Halt>, StoreError> {
-        self.first(Select::by("name", &Halt::ALL.to_owned())).await
+        if let Some(at) = self.seal().vault().halt_request()? {
+            return Ok(Some(Halt { name: Halt::ALL.into(), at, by: Halt::OWNER.into() }));
+        }
+        Ok(self.sealed().await?.into_iter().find(|halt: &Halt| halt.name == Halt::ALL))
     }
 }

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod audit;
+mod authority;
 mod bodies;
 mod broker;
 mod events;

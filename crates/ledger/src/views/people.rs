@@ -4,23 +4,32 @@ use crate::committer::Ledger;
 use crate::query::{Op, Select};
 use crate::records::{ActivePolicies, Entity, EntityTag, Identity, Place, PolicySwitch, Salt};
 use crate::store::StoreError;
+use crate::value::Cell as _;
 
 impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn owner(&self) -> Result<Option<Entity>, StoreError> {
-        self.first(Select::by("is_owner", &true)).await
+        Ok(self.sealed().await?.into_iter().find(|entity: &Entity| entity.is_owner))
     }
 
     /// # Errors
     /// If the database cannot be read.
     pub async fn entity(&self, id: EntityId) -> Result<Option<Entity>, StoreError> {
-        self.first(Select::by("id", &id)).await
+        self.sealed_by_key(Select::by("id", &id), &[id.to_value()]).await
     }
 
     /// # Errors
     /// If the database cannot be read.
     pub async fn identity(&self, id: IdentityId) -> Result<Option<Identity>, StoreError> {
+        Ok(self.sealed_where(Select::by("id", &id).limit(1)).await?.pop())
+    }
+
+    /// The same for display: whoever wrote it.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn shown_identity(&self, id: IdentityId) -> Result<Option<Identity>, StoreError> {
         self.first(Select::by("id", &id)).await
     }
 
@@ -37,8 +46,9 @@ impl Ledger {
         platform: &str,
         identifier: &str,
     ) -> Result<Option<Identity>, StoreError> {
-        let select = Select::by("platform", &platform.to_owned());
-        self.first(select.filter("identifier", Op::Eq, &identifier.to_owned())).await
+        let (platform, identifier) = (platform.to_owned(), identifier.to_owned());
+        let select = Select::by("platform", &platform).filter("identifier", Op::Eq, &identifier);
+        self.sealed_by_key(select, &[platform.to_value(), identifier.to_value()]).await
     }
 
     /// Everybody, in the order in which they were met.
@@ -46,7 +56,9 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn entities(&self) -> Result<Vec<Entity>, StoreError> {
-        self.select(Select::all().ascending("created_at")).await
+        let mut entities: Vec<Entity> = self.sealed().await?;
+        entities.sort_by_key(|entity| entity.created_at);
+        Ok(entities)
     }
 
     /// The addresses of somebody, in the order in which they were met.
@@ -54,7 +66,7 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn identities_of(&self, entity: EntityId) -> Result<Vec<Identity>, StoreError> {
-        self.select(Select::by("entity_id", &entity).ascending("first_seen")).await
+        self.sealed_where(Select::by("entity_id", &entity).ascending("first_seen")).await
     }
 
     /// What the owner has said of somebody, in order.
@@ -62,20 +74,24 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn tags_of(&self, entity: EntityId) -> Result<Vec<String>, StoreError> {
-        let tags: Vec<EntityTag> = self.select(Select::by("entity_id", &entity).ascending("tag")).await?;
-        Ok(tags.into_iter().map(|tag| tag.tag).collect())
+        let tags = self.sealed::<EntityTag>().await?.into_iter().filter(|tag| tag.entity_id == entity);
+        let mut tags: Vec<String> = tags.map(|tag| tag.tag).collect();
+        tags.sort_unstable();
+        Ok(tags)
     }
 
     /// # Errors
     /// If the database cannot be read.
     pub async fn active_policies(&self, kind: &str) -> Result<Option<ActivePolicies>, StoreError> {
-        self.first(Select::by("kind", &kind.to_owned())).await
+        Ok(self.sealed().await?.into_iter().find(|set: &ActivePolicies| set.kind == kind))
     }
 
     /// # Errors
     /// If the database cannot be read.
     pub async fn policy_switches(&self) -> Result<Vec<PolicySwitch>, StoreError> {
-        self.select(Select::all().ascending("name")).await
+        let mut switches: Vec<PolicySwitch> = self.sealed().await?;
+        switches.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(switches)
     }
 
     /// # Errors

@@ -1,12 +1,32 @@
 use domain::id::{CallId, OriginId, ReasonId, TaskId, VpolId};
 use domain::task::Status;
 
+use crate::authority::Unverified;
+use crate::chain::Trail;
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
-use crate::records::{AgentTask, Commit, Duty, Lease, Origin, Reason, TaskStep, ToolCall, Vpol};
+use crate::records::{AgentTask, Commit, Duty, Event, Lease, Origin, Reason, TaskStep, ToolCall, Vpol};
 use crate::store::StoreError;
+use crate::value::Cell as _;
 
 impl Ledger {
+    /// A task as this instance left it, before it is gone on with: with its event, and with the steps that it has.
+    ///
+    /// # Errors
+    /// If another program has changed it, its event or its journal; or if the database cannot be read.
+    pub async fn verify_work(&self, event: &Event, task: TaskId) -> Result<Option<AgentTask>, StoreError> {
+        let found: Option<AgentTask> =
+            self.sealed_by_key(Select::by("task_id", &task), &[task.to_value()]).await?;
+        let Some(row) = found.filter(|row| !row.status.is_over()) else { return Ok(None) };
+        let trail = Trail::of(self.steps(task).await?.iter().map(|step| step.body));
+        match row.journal {
+            Some(journal) if journal != AgentTask::journal_of(event, trail) => {
+                Err(Unverified::Forged { kind: "journal of a task" }.into())
+            }
+            _ => Ok(Some(row)),
+        }
+    }
+
     /// # Errors
     /// If the database cannot be read.
     pub async fn task(&self, id: TaskId) -> Result<Option<AgentTask>, StoreError> {

@@ -3,12 +3,13 @@
 mod view;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use broker::question::{Question, Typed};
 use broker::{Decided, MadeFrom};
 use domain::approval::{Lasting, Status};
 use domain::id::{ApprovalId, TaskId};
-use domain::limits::{LIST_ENTRIES, NESTED_LEVELS};
+use domain::limits::{APPROVAL_TOKEN, LIST_ENTRIES, NESTED_LEVELS};
 use domain::{Digest, Time, canonical};
 use ledger::records::{Approval, ApprovalCode, Blob, Salt};
 use ledger::{Batch, CommitError, Found, Refusal};
@@ -31,6 +32,8 @@ pub enum Act {
         lasting: Lasting,
         /// What they typed of the value, where a plain yes is not enough.
         typed: Option<String>,
+        /// How long the call may take to rely on it; nothing: [`APPROVAL_TOKEN`].
+        good_for: Option<Duration>,
     },
     Reject {
         reason: String,
@@ -115,6 +118,8 @@ impl App {
         let desk = self.desk().await?;
         loop {
             let asked = approve::expired(&desk, self.asked(id).await?).await?;
+            // What is answered is what this instance has asked.
+            let asked = desk.ledger.verified_approval(asked.id).await?.unwrap_or(asked);
             if !asked.status.is_open() {
                 return Err(self.answered(&asked).await?);
             }
@@ -149,14 +154,22 @@ impl App {
         batch: &mut Batch,
     ) -> Result<Approval, Problem> {
         let now = desk.now();
-        let verdict = |status| Verdict { status, leave: None, said: None, by: OWNER, via, grant: None };
+        let verdict = |status| Verdict {
+            status,
+            leave: None,
+            said: None,
+            by: OWNER,
+            via,
+            grant: None,
+            good_for: APPROVAL_TOKEN,
+        };
         let erased = || Problem::new(Code::ERASED, "what was asked was erased, so nobody can answer it");
         let question = pipeline::question(&desk.ledger, asked).await?.ok_or_else(erased)?;
         let salt = self.salt_of_chain(desk, asked).await?;
         // If whoever it belongs to is erased meanwhile, nothing more of theirs is written.
         batch.expect_present::<Salt>("person", &salt.person);
         Ok(match act {
-            Act::Approve { lasting, typed } => {
+            Act::Approve { lasting, typed, good_for } => {
                 has_typed(question.typed.as_ref(), typed.as_deref())?;
                 let grant = match lasting {
                     Lasting::Once => None,
@@ -168,7 +181,9 @@ impl App {
                     }
                 };
                 let leave = Some(asked.fingerprint);
-                approve::answer(asked, &Verdict { leave, grant, ..verdict(Status::Approved) }, now, batch)
+                let good_for = good_for.unwrap_or(APPROVAL_TOKEN);
+                let approved = Verdict { leave, grant, good_for, ..verdict(Status::Approved) };
+                approve::answer(asked, &approved, now, batch)
             }
             Act::Reject { reason } => {
                 self.no_secret(|secrets| secrets.found_in_text(&reason).map(str::to_owned))?;

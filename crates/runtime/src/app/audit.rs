@@ -11,7 +11,7 @@ use ledger::{AuditFindings, AuditScope, BodyReport, Entry, StoreError};
 use serde::Serialize;
 use serde_json::json;
 
-use super::App;
+use super::{App, AuthorityReport};
 use crate::problem::{Code, Problem};
 
 /// What is to be checked beyond the chain itself.
@@ -49,6 +49,9 @@ pub struct AuditReport {
     /// Bodies that are not what their digest says; only if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bodies: Option<BodyReport>,
+    /// Whether this instance wrote the rows that carry authority; only if completeness was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authority: Option<AuthorityReport>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -83,6 +86,7 @@ impl AuditReport {
             more: verification.streams.iter().map(|stream| stream.more).sum(),
             gaps: gaps.map(|gaps| gaps.iter().map(ToString::to_string).collect()),
             bodies,
+            authority: None,
         }
     }
 
@@ -107,6 +111,9 @@ impl AuditReport {
                 if gaps.len() == 1 { String::new() } else { format!(", and {} more", gaps.len() - 1) };
             let what = format!("the audit is not complete: {first}{others}");
             return Some(Problem::new(Code::INCOMPLETE, what).remedy("regent explain R1009"));
+        }
+        if let Some(problem) = self.authority.as_ref().and_then(AuthorityReport::problem) {
+            return Some(problem);
         }
         let bodies = self.bodies.as_ref()?;
         let first = bodies.changed.first()?;
@@ -145,7 +152,11 @@ impl App {
     pub async fn audit_verify(&self, check: &Check) -> Result<AuditReport, Problem> {
         let Check { pinned, complete, bodies } = check;
         let scope = AuditScope { pinned: pinned.as_ref(), complete: *complete, bodies: *bodies };
-        Ok(AuditReport::new(self.ledger().await?.examine_audit(scope).await?))
+        let mut report = AuditReport::new(self.ledger().await?.examine_audit(scope).await?);
+        if *complete {
+            report.authority = Some(self.verify_authority().await?);
+        }
+        Ok(report)
     }
 
     /// Verifies an export, as a stranger would: without anything of the house.

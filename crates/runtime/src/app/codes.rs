@@ -119,7 +119,7 @@ impl App {
             }
         };
         let act = if reply.yes {
-            Act::Approve { lasting: Lasting::Once, typed: None }
+            Act::Approve { lasting: Lasting::Once, typed: None, good_for: None }
         } else {
             Act::Reject { reason: reply.reason.into() }
         };

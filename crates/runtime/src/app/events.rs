@@ -145,7 +145,7 @@ impl App {
 
     pub(super) async fn event_line(&self, event: Event) -> Result<EventLine, Problem> {
         let ledger = self.ledger().await?;
-        let sender = ledger.identity(event.sender).await?.filter(|identity| !identity.is_erased());
+        let sender = ledger.shown_identity(event.sender).await?.filter(|identity| !identity.is_erased());
         let sender = sender.map(|identity| identity.identifier);
         let content = ledger.text(&event.body).await?;
         let short = self.short(event.id).await?;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::{App, AuditReport, Check};
 use crate::clock;
 use crate::host::{Finding, Furnished, State};
+use crate::house::VaultOwner;
 use crate::problem::{Code, Problem, page};
 use crate::settings::Settings;
 
@@ -63,7 +64,13 @@ impl App {
                 "" => house.database().display().to_string(),
                 url => crate::settings::without_password(url),
             },
-            keys: house.vault(!self.parts.settings.get("database.url").is_empty()).keys.display().to_string(),
+            keys: self
+                .parts
+                .host
+                .keys_folder()
+                .unwrap_or_else(|| house.vault(&VaultOwner::File).keys)
+                .display()
+                .to_string(),
         }
     }
 
@@ -204,6 +211,11 @@ impl App {
             Err(problem) => bad("audit", problem),
         };
         findings.push(audit);
+        // Only where something is wrong.
+        findings.extend(match self.verify_authority().await {
+            Ok(report) => report.problem().map(|problem| bad("authority", problem)),
+            Err(problem) => Some(bad("authority", problem)),
+        });
         findings.extend(self.examine_clock(ledger).await);
         // Only where something is wrong.
         findings.extend(self.policy_warning().await.map(|what| Finding {

@@ -3,6 +3,7 @@
 
 mod approvals;
 mod audit;
+mod authority;
 mod bus;
 mod cancel;
 mod codes;
@@ -57,6 +58,7 @@ pub use engine::task::SAID_NO;
 
 pub use approvals::{Act, ApprovalView, CodeView, Coverage};
 pub use audit::{Anchored, AuditLine, AuditReport, Check, StreamReport};
+pub use authority::{AuthorityReport, AuthorityReset};
 pub use bus::bus_events;
 pub use cost::RoleCost;
 pub use events::{BadLine, EventLine, Receipt, WatermarkLine};
@@ -140,8 +142,12 @@ impl App {
     }
 
     async fn desk(&self) -> Result<Desk, Problem> {
+        let ledger = self.ledger().await?;
+        if let Some(since) = ledger.seal().vault().halt_request().map_err(ledger::StoreError::from)? {
+            halt::carry_out(ledger, &*self.parts.host, &*self.parts.ids, since).await?;
+        }
         let desk = Desk {
-            ledger: Arc::clone(self.ledger().await?),
+            ledger: Arc::clone(ledger),
             clock: Arc::clone(&self.parts.clock),
             ids: Arc::clone(&self.parts.ids),
             probe: Arc::clone(&self.parts.probe),

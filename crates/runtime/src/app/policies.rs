@@ -297,8 +297,11 @@ impl App {
         if !self.is_furnished() {
             return None;
         }
-        // Without files of its own a house has nothing to be wrong.
+        // Without files of its own a house has nothing to be wrong, and a locked database is not waited for twice.
         let own = |kind| !self.parts.host.policies(kind).is_empty();
+        if !own(PolicyKind::Acl) && !own(PolicyKind::Vpol) {
+            return None;
+        }
         let desk = self.desk().await.ok()?;
         if own(PolicyKind::Acl)
             && let Some(warning) = self.warning(&self.look_at_acl(&desk).await.ok()?)

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use domain::event::{CLI, Direction};
 use domain::id::TaskId;
 use domain::task::Status;
-use ledger::Found;
 use ledger::records::{AgentTask, Event, Lease};
+use ledger::{Found, StoreError, Unverified};
 
 use super::run::{Begun, Errand, Wish};
 use super::undo::{Unshown, is_undo};
@@ -49,6 +49,7 @@ impl App {
         let held = self.take(&desk, &event).await?;
         // Looked at again: it may have gone on until a moment ago. From here on the lease says whether it does.
         let task = desk.ledger.task(pipeline::task_of(&event)).await?;
+        self.is_ours(&event, task.as_ref()).await?;
         let running =
             task.as_ref().is_some_and(|task| matches!(task.status, Status::Running | Status::Waiting));
         let ended = match over(task).await? {
@@ -121,7 +122,8 @@ impl App {
             Found::Event(event) => {
                 let task = ledger.task(pipeline::task_of(&event)).await?;
                 let admission = ledger.admission_of(event.id).await?;
-                let known = ledger.identity(event.sender).await?.is_some_and(|sender| !sender.is_erased());
+                let known =
+                    ledger.shown_identity(event.sender).await?.is_some_and(|sender| !sender.is_erased());
                 if admission.is_none() && known && !event.is_from_terminal() {
                     // What comes from outside is decided about in its turn, and the owner is asked as always.
                     self.admit_waiting().await?;
@@ -130,6 +132,26 @@ impl App {
                 Ok((*event, task))
             }
             _ => Err(nothing(format!("`{id}` is neither a task nor an event"))),
+        }
+    }
+
+    /// Nothing is begun or gone on with but what this instance took down: whoever can write the database could have put a
+    /// request of the owner there.
+    async fn is_ours(&self, event: &Event, task: Option<&AgentTask>) -> Result<(), Problem> {
+        let from_outside = task.is_none() && !event.is_from_terminal();
+        if from_outside || task.is_some_and(|task| task.status.is_over()) {
+            return Ok(()); // nothing runs
+        }
+        let id = pipeline::task_of(event);
+        let verified = self.ledger().await?.verify_work(event, id).await;
+        let missing = || StoreError::from(Unverified::Missing { kind: "task" });
+        match verified.and_then(|found| found.ok_or_else(missing)) {
+            Ok(_) => Ok(()),
+            Err(StoreError::Unverified(why)) => {
+                let remedy = vec![format!("regent cancel {}", self.short(id).await?)];
+                Err(Problem { remedy, ..Problem::from(&why) })
+            }
+            Err(error) => Err(error.into()),
         }
     }
 

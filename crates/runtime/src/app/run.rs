@@ -329,7 +329,7 @@ impl App {
         task.narrow(setting.basis.trust, &setting.basis.tools);
         let mut driver = match errand.wish {
             Wish::Cancel => Driver::put_an_end_to(setting, task, BY_OWNER).await?,
-            Wish::GoOn | Wish::Answer(_) => Driver::take_over(setting, task).await?,
+            Wish::GoOn | Wish::Answer(_) => Box::pin(Driver::take_over(setting, task)).await?,
         };
         if let Wish::Answer(answer) = &errand.wish {
             driver.clarify(Text::new(answer.clone(), source(&admission)))?;

@@ -1,7 +1,9 @@
 //! What is written when somebody acts on a question. INVARIANT (one-answer): every act expects the stamp that was seen, so
 //! of two who act at once, one is refused and nothing of theirs is written.
 
-use domain::approval::{Lasting, Status};
+use std::time::Duration;
+
+use domain::approval::{Fate, Lasting, Status};
 use domain::id::{ApprovalId, GrantId};
 use domain::limits::LIST_ENTRIES;
 use domain::{Digest, Time};
@@ -28,11 +30,26 @@ pub(crate) struct Verdict {
     pub(crate) by: &'static str,
     pub(crate) via: &'static str,
     pub(crate) grant: Option<GrantId>,
+    /// How long the yes is good for.
+    pub(crate) good_for: Duration,
 }
 
 impl Verdict {
     pub(crate) const fn expired() -> Self {
-        Self { status: Status::Expired, leave: None, said: None, by: "clock", via: "timeout", grant: None }
+        Self {
+            status: Status::Expired,
+            leave: None,
+            said: None,
+            by: "clock",
+            via: "timeout",
+            grant: None,
+            good_for: Duration::ZERO,
+        }
+    }
+
+    /// The owner has withdrawn everything that counted.
+    pub(crate) fn withdrawn() -> Self {
+        Self { by: "owner", via: "reset", ..Self::expired() }
     }
 
     /// The task ended without it, so nobody needs an answer any more.
@@ -52,6 +69,8 @@ pub(crate) fn answer(asked: &Approval, verdict: &Verdict, now: Time, batch: &mut
         resolved_via: Some(verdict.via.into()),
         answer: verdict.said.as_ref().map(|said| said.hash),
         grant_id: verdict.grant,
+        token_until: verdict.leave.map(|_| now.plus(verdict.good_for)),
+        live: asked.live.clone().filter(|_| verdict.leave.is_some()),
         ..asked.clone()
     };
     if let Some(said) = &verdict.said {
@@ -75,7 +94,7 @@ pub(crate) fn answer(asked: &Approval, verdict: &Verdict, now: Time, batch: &mut
 pub(crate) fn escalate(
     asked: &Approval,
     to: &str,
-    open_for: std::time::Duration,
+    open_for: Duration,
     now: Time,
     batch: &mut Batch,
 ) -> Approval {
@@ -133,7 +152,7 @@ pub(crate) fn grant(
 
 /// How long what an answer granted lasts; nothing: until it is revoked.
 pub(crate) fn lasts(lasting: Lasting, now: Time) -> Option<Time> {
-    const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     (lasting == Lasting::Day).then(|| now.plus(DAY))
 }
 
@@ -175,6 +194,14 @@ pub(crate) async fn expire(desk: &Desk, most: u32) -> Result<(), Problem> {
 pub(crate) async fn sweep(desk: &Desk) -> Result<(), Problem> {
     expire(desk, u32::MAX).await?;
     let now = desk.now();
+    for token in desk.ledger.unspent_approvals().await?.iter().filter(|token| token.is_stale(now)) {
+        let mut batch = desk.batch();
+        void(token, "clock", json!({ "stale": true }), now, &mut batch);
+        match desk.ledger.commit(batch).await {
+            Ok(_) | Err(CommitError::Refused(Refusal::Gone { table: APPROVALS, .. })) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
     for grant in desk.ledger.live_grants().await?.into_iter().filter(|grant| grant.is_expired(now)) {
         let mut batch = desk.batch();
         let live = grant.id.to_string();
@@ -189,6 +216,21 @@ pub(crate) async fn sweep(desk: &Desk) -> Result<(), Problem> {
         }
     }
     Ok(())
+}
+
+/// Enters that a yes counts for nothing any more; `why` is added to what the audit says of it.
+pub(crate) fn void(token: &Approval, actor: &str, why: serde_json::Value, now: Time, batch: &mut Batch) {
+    let mut detail = json!({ "call": token.call_id, "leave": token.leave });
+    if let (Some(detail), serde_json::Value::Object(why)) = (detail.as_object_mut(), why) {
+        detail.extend(why);
+    }
+    batch.expect_present::<Approval>("stamp", &token.stamp).put(&token.spent(Fate::Void)).audit(entry(
+        token,
+        "approval.voided",
+        actor,
+        now,
+        detail,
+    ));
 }
 
 /// What became of a grant; each of these happens to it once.

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::{Claim, Desk, Held, task_of};
+use super::{Claim, Desk, Held, Trail, task_of};
 use crate::problem::{Code, Problem};
 
 /// Whether this comes back from a journal as it went in. Asked about everything that others fill, before the machine sees it:
@@ -74,7 +74,7 @@ pub(super) fn enter(
 }
 
 /// The task as the board shows it; a projection, written with every batch.
-pub(crate) fn projection(task: &Task, event: &Event, started_at: Time, now: Time) -> AgentTask {
+pub(crate) fn projection(task: &Task, event: &Event, trail: Trail, started_at: Time, now: Time) -> AgentTask {
     let status = task.status();
     AgentTask {
         agent_id: task.opening().agent.clone(),
@@ -85,6 +85,7 @@ pub(crate) fn projection(task: &Task, event: &Event, started_at: Time, now: Time
         steps: task.steps(),
         started_at: Some(started_at),
         completed_at: status.is_over().then_some(now),
+        journal: Some(AgentTask::journal_of(event, trail)),
         ..queued(task.id(), event)
     }
 }
@@ -106,6 +107,7 @@ pub(crate) fn queued(task: TaskId, event: &Event) -> AgentTask {
         created_at: event.received_at,
         started_at: None,
         completed_at: None,
+        journal: Some(AgentTask::journal_of(event, Trail::of([]))),
     }
 }
 

@@ -8,7 +8,7 @@ use domain::criterion::Verdict;
 use domain::id::CallId;
 use domain::task::FinalResult;
 use engine::task::{DELIVER, Effect, Input, Opening, Ruling, Step, Task};
-use ledger::records::{Blob, Event, Reason};
+use ledger::records::{AgentTask, Blob, Event, Reason};
 use serde::Serialize;
 
 use super::look::{Look, Rules};
@@ -245,7 +245,8 @@ pub(super) fn task(chain: &Chain, replayed: Option<&Replayed>) -> Vec<Line> {
             look.rules(replayed.rules);
             let ended = chain.entry(&id.to_string(), &["task.ended"]).map(|ended| ended.at);
             let ended = ended.or(row.completed_at).unwrap_or(row.created_at);
-            pipeline::projection(&replayed.task, &chain.event, replayed.task.opened_at(), ended)
+            let trail = Trail::of(chain.steps.iter().map(|(row, _)| row.body));
+            pipeline::projection(&replayed.task, &chain.event, trail, replayed.task.opened_at(), ended)
         }
         None if chain.steps.is_empty() => pipeline::queued(id, &chain.event),
         None => {
@@ -253,6 +254,8 @@ pub(super) fn task(chain: &Chain, replayed: Option<&Replayed>) -> Vec<Line> {
             return look.end();
         }
     };
+    // A task from before has none.
+    let now = AgentTask { journal: row.journal.and(now.journal), ..now };
     look.compare_rows(replayed.map(|replayed| replayed.rules), row, &now);
     look.end()
 }

@@ -29,7 +29,8 @@ pub(super) fn amount(name: &str, value: &str) -> Result<Option<u64>, String> {
 }
 
 /// A time as people write it, up to 30 days, and more than nothing.
-pub(super) fn time(value: &str) -> Option<Duration> {
+#[must_use]
+pub fn time(value: &str) -> Option<Duration> {
     const LONGEST: u64 = 30 * 24 * 3_600_000;
     let millis = Unit::Time.amount(value)?;
     (1..=LONGEST).contains(&millis).then(|| Duration::from_millis(millis))

@@ -185,6 +185,7 @@ async fn give_a_task(world: &World, event: EventId, status: Status) -> TaskId {
         created_at: now,
         started_at: Some(now),
         completed_at: None,
+        journal: None,
     });
     ledger.commit(batch).await.expect("commit");
     task

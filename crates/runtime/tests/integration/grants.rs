@@ -29,7 +29,7 @@ fn code(report: &Result<Report, Problem>) -> Option<Code> {
 }
 
 fn approve(lasting: Lasting) -> Act {
-    Act::Approve { lasting, typed: None }
+    Act::Approve { lasting, typed: None, good_for: None }
 }
 
 const NO: Act = Act::Reject { reason: String::new() };

@@ -6,6 +6,7 @@ use ledger::records::{AuditEntry, CallStatus, TABLES};
 use ledger::value::Value;
 use ledger::{Ledger, Select};
 use runtime::app::Check;
+use runtime::keeping::How;
 use runtime::{Code, Problem};
 use std::sync::Arc;
 use testkit::{Kept, World};
@@ -212,6 +213,10 @@ async fn a_forged_tail_is_named_for_ever_and_the_work_goes_on() {
         let mut forged = ledger::Batch::new(domain::id::BatchId::from_bits(9), head_time());
         forged.put(&ledger::records::AuditHead { mac: domain::Digest::ZERO, ..head });
         ledger.commit(forged).await.expect("whoever owns the database can do this");
+        let refused = world.run(REFERENCE).await.expect_err("nobody can tell whether it was halted");
+        assert_eq!(refused.code, Code::AUTHORITY);
+        world.app.reset_authority(How::Really).await.expect("the owner decides what counts");
+        world.app.resume_all().await.expect("and lifts the halt");
         world.run(REFERENCE).await.expect("the work goes on");
         assert!(world.app.healed(), "and the owner is told");
         assert_eq!(world.seen().len(), 2);

@@ -11,6 +11,7 @@
 
 mod admission;
 mod approvals;
+mod authority;
 mod broker;
 mod bus;
 mod clocks;

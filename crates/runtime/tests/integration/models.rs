@@ -26,7 +26,7 @@ const PRICE: u64 = 1_000;
 const MOST: u64 = 10_000;
 /// Perceive, plan, two moves, and the judge of what came of them.
 const ASKS: u64 = 5;
-const YES: Act = Act::Approve { lasting: Lasting::Once, typed: None };
+const YES: Act = Act::Approve { lasting: Lasting::Once, typed: None, good_for: None };
 
 /// What became of the asks of a model.
 #[derive(Debug, Default)]

@@ -149,7 +149,7 @@ async fn one_answer_is_for_all_of_them_as_they_were_looked_at() {
                 question.names.iter().map(|name| (name.change.path.as_str(), name.undo)).collect();
             assert_eq!(names, [("a.tmp", true), ("b.tmp", true), ("large.tmp", false)]);
             assert_eq!(question.undo(), broker::question::Undo::Some(2, 3));
-            let yes = Act::Approve { lasting: Lasting::Once, typed: None };
+            let yes = Act::Approve { lasting: Lasting::Once, typed: None, good_for: None };
             world.app.resolve(&asked[0].short, yes, "terminal").await.unwrap();
             if disturbed {
                 world.file("b.tmp", "theirs");

@@ -135,7 +135,7 @@ async fn asked(world: &mut World, first: &str, then: &str) -> Report {
     world.restart();
     world.vpol(FILE, then);
     let open = world.app.approvals().await.unwrap().pop().unwrap();
-    let yes = Act::Approve { lasting: Lasting::Once, typed: None };
+    let yes = Act::Approve { lasting: Lasting::Once, typed: None, good_for: None };
     world.app.resolve(&open.short, yes, "terminal").await.unwrap();
     let resumed = world.resume(Some(&report.short)).await.unwrap();
     holds(world, &report.short).await;

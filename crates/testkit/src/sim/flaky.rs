@@ -182,6 +182,14 @@ impl Store for Flaky {
         self.inner.select(query).await
     }
 
+    async fn select_together(&self, queries: &[Query]) -> Result<Vec<Vec<Row>>, StoreError> {
+        let slowly = self.dice.lock().unwrap_or_else(PoisonError::into_inner).per_mille(ASKED_SLOWLY);
+        if let Some(last) = queries.last().filter(|_| slowly) {
+            self.gates.wait(Gate::Select(last.table.name)).await?;
+        }
+        self.inner.select_together(queries).await
+    }
+
     async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError> {
         self.inner.snapshot().await
     }

@@ -222,7 +222,7 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
             Said::Yes { which, lasting, typed } => {
                 let mut lasting = lasting;
                 for view in which.iter().filter_map(|&index| group.get(index)) {
-                    let act = Act::Approve { lasting, typed: typed.clone() };
+                    let act = Act::Approve { lasting, typed: typed.clone(), good_for: None };
                     if !self.resolve(view, act).await {
                         break;
                     }

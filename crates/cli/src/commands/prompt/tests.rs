@@ -182,7 +182,7 @@ fn typed(number: u8) -> ApprovalView {
 }
 
 fn yes(short: &str) -> (String, Act) {
-    (short.into(), Act::Approve { lasting: Lasting::Once, typed: None })
+    (short.into(), Act::Approve { lasting: Lasting::Once, typed: None, good_for: None })
 }
 
 fn no(short: &str, reason: &str) -> (String, Act) {
@@ -291,7 +291,7 @@ fn a_value_that_has_to_be_typed_is_the_only_yes() {
     let (desk, script) =
         (List::new(vec![typed(1)]), Script::new(&["y", "yes", "g", "notes.tx", "notes.txt"]));
     hold(&desk, &script);
-    let act = Act::Approve { lasting: Lasting::Once, typed: Some("notes.txt".into()) };
+    let act = Act::Approve { lasting: Lasting::Once, typed: Some("notes.txt".into()), good_for: None };
     assert_eq!(desk.acts(), [("a-1".into(), act)]);
     assert!(script.text().contains("to say yes, type the value of path   n no"), "{}", script.text());
     assert!(script.text().contains("a plain yes is not enough here"), "{}", script.text());
@@ -335,7 +335,7 @@ fn a_grant_is_written_once_for_all_of_them() {
     for (line, lasting) in [("g", Lasting::Day), ("ga", Lasting::Always)] {
         let (desk, script) = (List::new(vec![offered(1), offered(2)]), Script::new(&[line]));
         hold(&desk, &script);
-        let granted = ("a-1".to_owned(), Act::Approve { lasting, typed: None });
+        let granted = ("a-1".to_owned(), Act::Approve { lasting, typed: None, good_for: None });
         assert_eq!(desk.acts(), [granted, yes("a-2")]);
         assert_eq!(script.text().matches("stop asking to write in reports/").count(), 1, "{}", script.text());
     }

@@ -180,7 +180,7 @@ fn what_is_damaged_or_no_backup_at_all_is_not_put_anywhere() {
         ("a file missing", 1, "R1006", |folder| std::fs::remove_file(folder.join("node")).expect("remove")),
         ("other counts", 1, "R1006", |folder| renamed(folder, "\"events\":", "\"events\":1")),
         ("a name that leads out", 1, "R1006", |folder| renamed(folder, "\"node\":\"", "\"../node\":\"")),
-        ("another schema", 1, "R1006", |folder| renamed(folder, "\"schema\":6", "\"schema\":1")),
+        ("another schema", 1, "R1006", |folder| renamed(folder, "\"schema\":7", "\"schema\":1")),
         ("a newer format", 4, "R4004", |folder| renamed(folder, "\"format\":3", "\"format\":4")),
         ("no JSON", 2, "R2009", |folder| append(&folder.join("manifest.json"))),
         ("nothing", 2, "R2009", |folder| std::fs::remove_file(folder.join("manifest.json")).expect("remove")),
@@ -225,20 +225,30 @@ fn a_forged_backup_is_refused() {
 
 #[test]
 fn a_house_that_does_not_open_is_moved_aside_and_replaced() {
-    for damage in ["the database", "the key"] {
+    for damage in ["the database", "the key", "no keys"] {
         let world = World::lived_in();
         let folder = back_up(&world);
         world.sql(&[]);
         let path =
             if damage == "the database" { world.database() } else { newest_key(&world.data().join("keys")) };
-        std::fs::write(&path, "milk and bread, and no house at all; ".repeat(40)).expect("write");
-        world.regent(&["run", REQUEST]).run();
+        if damage == "no keys" {
+            std::fs::remove_dir_all(world.data().join("keys")).expect("remove");
+        } else {
+            std::fs::write(&path, "milk and bread, and no house at all; ".repeat(40)).expect("write");
+        }
+        if damage != "no keys" {
+            world.regent(&["run", REQUEST]).run(); // it would make a folder for them
+        }
         let done = world.regent(&["restore", "--yes", text(&folder)]).run().succeeds();
         assert!(done.stdout.contains("does not open"), "{damage}: {done}");
+        assert!(done.stdout.contains("the halt stays"), "nobody can tell whether it was halted: {done}");
+        world.regent(&["run", REQUEST]).run().fails(3, "R3003");
+        world.regent(&["resume-all"]).run().succeeds();
         world.regent(&["run", REQUEST]).run().succeeds();
         world.regent(&["audit", "verify"]).run().succeeds();
         let aside = kept(&world).into_iter().find(|path| text(path).contains("/replaced-")).expect("aside");
-        assert!(aside.join("regent.db").exists() && newest_key(&aside.join("keys")).exists(), "{damage}");
+        assert!(aside.join("regent.db").exists(), "{damage}");
+        assert!(damage == "no keys" || newest_key(&aside.join("keys")).exists(), "{damage}");
     }
 }
 

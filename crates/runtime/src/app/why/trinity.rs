@@ -92,7 +92,7 @@ impl App {
             Some(words) => words,
             None => "(erased)".into(),
         };
-        let whose = match ledger.identity(event.sender).await? {
+        let whose = match ledger.shown_identity(event.sender).await? {
             Some(identity) if identity.platform == domain::event::TERMINAL => "your words".to_owned(),
             Some(identity) if !identity.is_erased() => format!("words of {}", identity.identifier),
             Some(_) | None => "words of somebody erased".to_owned(),

@@ -10,7 +10,7 @@ use domain::Stop;
 use domain::ask::Subject;
 use domain::id::CallId;
 use domain::limits::{PARALLEL_ASKS, PARALLEL_CALLS};
-use ledger::Receipt;
+use ledger::{Receipt, StoreError};
 use llm::{Heard, Later};
 use tokio::task::JoinSet;
 
@@ -242,7 +242,9 @@ impl Driver<'_> {
     /// Whether everything is to stop, or somebody else has the task.
     async fn look_around(&mut self) -> Result<(), Problem> {
         let ledger = &self.setting.desk.ledger;
-        if self.setting.stop.is_asked() || matches!(ledger.halted().await, Ok(Some(_))) {
+        // If nobody can tell because another program has changed it, what runs is stopped, too.
+        let halted = matches!(ledger.halted().await, Ok(Some(_)) | Err(StoreError::Unverified(_)));
+        if self.setting.stop.is_asked() || halted {
             self.halt.now();
         }
         match ledger.lease(&self.task.id().to_string()).await {

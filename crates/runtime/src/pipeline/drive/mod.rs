@@ -179,6 +179,7 @@ impl<'a> Driver<'a> {
 
     /// A task that another process left behind. Its epoch rises, so whatever the other one still tries is refused.
     pub(crate) async fn take_over(setting: Setting<'a>, task: Task) -> Result<Self, Problem> {
+        setting.desk.ledger.verify_work(&setting.event, task.id()).await?;
         let mut driver = Self::taken_from(setting, task).await?;
         driver.settle_unknown(Again::IfHarmless).await?;
         Ok(driver)
@@ -509,7 +510,8 @@ impl<'a> Driver<'a> {
     /// Makes the round durable. Only then is anybody told, and only then may anything run.
     async fn commit(&mut self) -> Result<Receipt, Problem> {
         let now = self.setting.desk.now();
-        let projection = journal::projection(&self.task, &self.setting.event, self.started_at, now);
+        let projection =
+            journal::projection(&self.task, &self.setting.event, self.trail, self.started_at, now);
         let lease = self.lease(now);
         self.batch.put(&projection).put(&lease);
         if self.task.status().is_over() {

@@ -31,7 +31,11 @@ impl Driver<'_> {
     /// The yes that a call brings along, if it was asked about.
     pub(super) async fn leave(&self, call: &Call) -> Result<Option<Approval>, Problem> {
         match self.task.allowed(call.id) {
-            Some(id) => Ok(self.setting.desk.ledger.approval(id).await?),
+            // One whose time is over is not brought along: the call is asked about again.
+            Some(id) => {
+                let (ledger, now) = (&self.setting.desk.ledger, self.setting.desk.now());
+                Ok(ledger.verified_approval(id).await?.filter(|token| !token.is_stale(now)))
+            }
             None => Ok(None),
         }
     }
@@ -42,7 +46,7 @@ impl Driver<'_> {
         let mut heard = false;
         for (call, id) in waiting {
             let desk = &self.setting.desk;
-            let Some(asked) = desk.ledger.approval(id).await? else { continue };
+            let Some(asked) = desk.ledger.verified_approval(id).await? else { continue };
             let asked = approve::expired(desk, asked).await?;
             let Some(answer) = answer(&desk.ledger, &asked).await? else { continue };
             heard = true;
@@ -125,6 +129,8 @@ async fn answer(ledger: &Ledger, asked: &Approval) -> Result<Option<Answer>, Pro
     };
     Ok(match asked.status {
         Status::Pending | Status::Escalated => None,
+        // A yes that lets no call run is none: nobody writes such a row.
+        Status::Approved | Status::Modified if asked.leave.is_none() => None,
         Status::Approved => Some(Answer::Approved),
         Status::Rejected => Some(Answer::Rejected { reason: String::from_utf8_lossy(&said).into_owned() }),
         Status::Expired => Some(Answer::Expired),

@@ -57,6 +57,17 @@ impl Meanwhile {
         *self.act.lock().unwrap_or_else(PoisonError::into_inner) = Some((table, act));
     }
 
+    async fn act_after(&self, queries: &[Query]) {
+        let looked_at = |table: &str| queries.iter().any(|query| query.table.name == table);
+        let act = {
+            let mut act = self.act.lock().unwrap_or_else(PoisonError::into_inner);
+            if act.as_ref().is_some_and(|(table, _)| looked_at(table)) { act.take() } else { None }
+        };
+        if let Some((_, act)) = act {
+            act.await;
+        }
+    }
+
     fn is_done(&self) -> bool {
         self.act.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
@@ -70,14 +81,14 @@ impl Store for Meanwhile {
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
         let rows = self.inner.select(query).await;
-        let act = {
-            let mut act = self.act.lock().unwrap_or_else(PoisonError::into_inner);
-            if act.as_ref().is_some_and(|(table, _)| *table == query.table.name) { act.take() } else { None }
-        };
-        if let Some((_, act)) = act {
-            act.await;
-        }
+        self.act_after(std::slice::from_ref(query)).await;
         rows
+    }
+
+    async fn select_together(&self, queries: &[Query]) -> Result<Vec<Vec<Row>>, StoreError> {
+        let answers = self.inner.select_together(queries).await;
+        self.act_after(queries).await;
+        answers
     }
 
     async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError> {

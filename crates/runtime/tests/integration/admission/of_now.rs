@@ -13,7 +13,7 @@ use testkit::{Kept, Scripted, World};
 
 use crate::admission::{rows, sound};
 
-const YES: Act = Act::Approve { lasting: Lasting::Once, typed: None };
+const YES: Act = Act::Approve { lasting: Lasting::Once, typed: None, good_for: None };
 
 /// Nobody deletes, not even the owner.
 const NO_DELETES: &str = "- name: no-deletes\n  match: {}\n  ceiling: true\n  priority: 100\n  permissions:\n    tools: { allow: ['*'], deny: [delete_file] }\n    credentials: ['*']\n    data: full\n";

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use testkit::scripted::call;
 use testkit::{Kept, Scripted, Together, World};
 
-const YES: Act = Act::Approve { lasting: Lasting::Once, typed: None };
+const YES: Act = Act::Approve { lasting: Lasting::Once, typed: None, good_for: None };
 
 async fn rows<T: Record>(world: &World) -> Vec<T> {
     let rows = world.store().await.select(&Select::<T>::all().query).await.unwrap();

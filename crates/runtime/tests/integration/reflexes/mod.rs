@@ -54,7 +54,7 @@ async fn ask(world: &World, ask: &str) -> Report {
     while report.status == Status::Waiting {
         let questions = world.app.questions_of(report.task).await.unwrap();
         for question in &questions {
-            let act = Act::Approve { lasting: domain::approval::Lasting::Once, typed: None };
+            let act = Act::Approve { lasting: domain::approval::Lasting::Once, typed: None, good_for: None };
             world.app.resolve(&question.short, act, "test").await.unwrap();
         }
         if questions.is_empty() {

@@ -188,7 +188,7 @@ async fn an_answer_is_heard_while_another_call_runs() {
             loop {
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 if let Some(view) = other.approvals().await.unwrap().pop() {
-                    let yes = Act::Approve { lasting: Lasting::Once, typed: None };
+                    let yes = Act::Approve { lasting: Lasting::Once, typed: None, good_for: None };
                     return other.resolve(&view.short, yes, "terminal").await.unwrap();
                 }
             }
