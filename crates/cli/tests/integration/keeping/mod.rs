@@ -3,10 +3,22 @@
 
 mod approved;
 mod backups;
+#[cfg(feature = "faults")]
+mod carried;
+#[cfg(feature = "faults")]
+mod databases;
 mod disks;
 #[cfg(feature = "faults")]
 mod killed;
 mod old;
 mod restores;
+#[cfg(feature = "faults")]
+mod sequences;
 mod server;
+#[cfg(feature = "faults")]
+mod stopped;
+#[cfg(feature = "faults")]
+mod unsealed;
 mod upgrades;
+#[cfg(feature = "faults")]
+mod watched;
