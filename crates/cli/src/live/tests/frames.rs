@@ -197,8 +197,8 @@ impl<S: Screen> Played<S> {
     fn stale(&self) -> Vec<String> {
         let (mut said, mut stale) = (self.said.iter().peekable(), Vec::new());
         for line in self.screen.lines() {
-            // What is left of a block may have been broken right before a line of ours.
-            match said.next_if(|said| packed(&line).ends_with(&packed(said))) {
+            // What is left of a block that a jump has broken may be before a line of ours, and behind it.
+            match said.next_if(|said| packed(&line).contains(&packed(said))) {
                 Some(said) if packed(said) == packed(&line) => {}
                 _ => stale.push(line),
             }
