@@ -294,7 +294,8 @@ async fn write(
     probe: &dyn Probe,
 ) -> Result<Applied, StoreError> {
     let facts = Facts::gather(tx, set).await?;
-    let wants_tail = |batch: &Batch| !batch.audit.is_empty() || authority::touches(batch);
+    let wants_tail =
+        |batch: &Batch| !batch.audit.is_empty() || authority::touches(batch) || starts_a_call(batch);
     let tail = if set.iter().any(wants_tail) { Some(Tail::find(tx, seal).await?) } else { None };
     let state = match &tail {
         Some(Ok(tail)) if set.iter().any(|batch| authority::touches(batch) || starts_a_call(batch)) => {

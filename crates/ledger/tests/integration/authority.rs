@@ -191,6 +191,19 @@ async fn no_call_starts_without_the_halt_that_was_taken_out() {
     assert_eq!(refused(&ledger, start(3, None)).await, Some(Unverified::Missing { kind: "halt" }));
 }
 
+/// A batch without an entry, as for a plan that is only tried.
+#[tokio::test]
+async fn nor_does_a_model_get_asked_for_a_plan() {
+    let (store, ledger) = instance().await;
+    store.tamper(Halt::TABLE, &halt().row(), false).await;
+    let mut plan = Batch::new(BatchId::from_bits(5), at(1));
+    plan.put(&address(8, None)).expect_absent::<Halt>("name", &Halt::ALL.to_owned());
+    assert_eq!(refused(&ledger, plan).await, Some(Unverified::Missing { kind: "halt" }));
+    let mut plan = Batch::new(BatchId::from_bits(6), at(1));
+    plan.expect_absent::<Halt>("name", &Halt::ALL.to_owned());
+    assert_eq!(refused(&ledger, plan).await, Some(Unverified::Missing { kind: "halt" }));
+}
+
 #[tokio::test]
 async fn no_call_starts_with_a_grant_of_another_program_and_one_that_needs_none_does() {
     let store = Arc::new(MemoryStore::default());
