@@ -56,6 +56,27 @@ impl Ledger {
         Ok(decode(rows)?.pop())
     }
 
+    /// The same, with the answers to another question of the same moment.
+    ///
+    /// # Errors
+    /// As [`Ledger::sealed_by_key`].
+    pub(super) async fn sealed_by_key_with<T: Record, U: Record>(
+        &self,
+        select: Select<T>,
+        key: &[Value],
+        other: Select<U>,
+    ) -> Result<(Option<T>, Vec<U>), StoreError> {
+        let (mut answers, state) = self.look_at(vec![select.limit(1).query, other.query]).await?;
+        let (others, rows) = (answers.pop().unwrap_or_default(), answers.pop().unwrap_or_default());
+        if let Some(table) = AuthorityTable::of(T::TABLE) {
+            match rows.first() {
+                Some(row) => state.check_row(table, row)?,
+                None => state.check_absent(table, key)?,
+            }
+        }
+        Ok((decode(rows)?.pop(), decode(others)?))
+    }
+
     /// What is wrong with the rows that carry authority, table by table.
     ///
     /// # Errors
@@ -81,8 +102,13 @@ impl Ledger {
         if found.is_none_or(|found| found == *expected) { Ok(()) } else { Err(StoreError::Replaced) }
     }
 
-    /// Rows and what is known about authority, of the same moment.
     async fn look(&self, query: Query) -> Result<(Vec<Row>, AuthorityState), StoreError> {
+        let (mut answers, state) = self.look_at(vec![query]).await?;
+        Ok((answers.pop().unwrap_or_default(), state))
+    }
+
+    /// Rows and what is known about authority, of the same moment.
+    async fn look_at(&self, asked: Vec<Query>) -> Result<(Vec<Vec<Row>>, AuthorityState), StoreError> {
         let seal = self.seal();
         let mac = seal.authority_mac()?;
         let mut looks = 1..LOOKS;
@@ -90,14 +116,15 @@ impl Ledger {
         loop {
             // What stands outside is read first: the database may be ahead of it, never behind.
             let tip = seal.vault().tip()?;
-            let mut queries = vec![Select::<AuditHead>::by("stream", &seal.stream()).query, query.clone()];
+            let mut queries = asked.clone();
+            queries.push(Select::<AuditHead>::by("stream", &seal.stream()).query);
             queries.extend(with_seals.then(|| Select::<AuthoritySeal>::all().query));
-            let mut answers = self.store().select_together(&queries).await?.into_iter();
-            let (heads, rows) = (answers.next().unwrap_or_default(), answers.next().unwrap_or_default());
-            if let Some(seals) = answers.next() {
+            let mut answers = self.store().select_together(&queries).await?;
+            let mut beyond = answers.split_off(asked.len().min(answers.len())).into_iter();
+            let head = decode::<AuditHead>(beyond.next().unwrap_or_default())?.pop();
+            if let Some(seals) = beyond.next() {
                 seal.know_seals(&mac, Arc::new(Seals::of(decode(seals)?)));
             }
-            let head = decode::<AuditHead>(heads)?.pop();
             let named = named_by(head.as_ref(), tip, seal, &mac)?;
             let unknown = matches!(named, Ok(named) if seal.known_seals(named).is_none());
             // Another process may have ended the epoch, or changed the seals, since the head was read.
@@ -109,7 +136,7 @@ impl Ledger {
             if named.is_err() {
                 self.check_stamp().await?;
             }
-            return Ok((rows, AuthorityState::new(mac, named, |named| seal.known_seals(named))));
+            return Ok((answers, AuthorityState::new(mac, named, |named| seal.known_seals(named))));
         }
     }
 }
