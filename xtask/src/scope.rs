@@ -37,7 +37,7 @@ pub(crate) struct Change {
 }
 
 /// Crates whose tests read the documents.
-const READERS: &[&str] = &["cli", "domain", "runtime"];
+const READERS: &[&str] = &["cli", "domain", "app"];
 
 impl Requested {
     /// `--full`, `--changed` or `--changed=REV`; `None` if this is no such flag.
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use crate::tidy::graph::Dependency;
 
-    /// `cli` is built on `runtime`, which is built on `domain`; `policy` uses `testkit` in its tests only.
+    /// `cli` is built on `app`, which is built on `domain`; `policy` uses `testkit` in its tests only.
     fn workspace() -> Vec<Member> {
         let member = |name: &str, on: &[(&str, Kind)]| Member {
             name: name.to_owned(),
@@ -141,8 +141,8 @@ mod tests {
             member("domain", &[]),
             member("policy", &[("testkit", Kind::Dev)]),
             member("testkit", &[]),
-            member("runtime", &[("domain", Kind::Normal), ("policy", Kind::Normal)]),
-            member("cli", &[("runtime", Kind::Normal)]),
+            member("app", &[("domain", Kind::Normal), ("policy", Kind::Normal)]),
+            member("cli", &[("app", Kind::Normal)]),
         ]
     }
 
@@ -150,14 +150,14 @@ mod tests {
     fn a_change_reaches_what_is_built_on_it_and_the_tests_that_use_it() {
         let table: [(&[&str], &[&str], &[&str]); 7] = [
             (&["crates/cli/src/main.rs"], &["cli"], &["cli"]),
-            (&["crates/domain/src/id.rs"], &["cli", "domain", "runtime"], &["cli", "domain", "runtime"]),
+            (&["crates/domain/src/id.rs"], &["cli", "domain", "app"], &["cli", "domain", "app"]),
             (&["crates/domain/tests/integration/main.rs"], &[], &["domain"]),
             (&["crates/testkit/src/lib.rs"], &["testkit"], &["policy", "testkit"]),
-            (&["docs/errors.md"], &[], &["cli", "domain", "runtime"]),
+            (&["docs/errors.md"], &[], &["cli", "domain", "app"]),
             (
                 &["Cargo.lock"],
-                &["cli", "domain", "policy", "runtime", "testkit"],
-                &["cli", "domain", "policy", "runtime", "testkit"],
+                &["cli", "domain", "policy", "app", "testkit"],
+                &["cli", "domain", "policy", "app", "testkit"],
             ),
             (&[], &[], &[]),
         ];

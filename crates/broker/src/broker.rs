@@ -16,9 +16,9 @@ use serde_json::Value;
 use crate::access::Switches;
 use crate::budget::{Accounts, Limits, Reservation, Standing};
 use crate::decide::{Answer, Leave};
+use crate::decision_inputs::DecisionInputs;
 use crate::door::Ruled;
 use crate::grant::Granted;
-use crate::kept::MadeFrom;
 use crate::looked::Looked;
 use crate::question::Question;
 use crate::registry::Registry;
@@ -39,9 +39,10 @@ impl std::fmt::Debug for Broker {
     }
 }
 
-/// On whose behalf a call is asked for, and what they may.
+/// Everything that the kernel knows about one call when it asks for it: on whose behalf, how far they may go, and what
+/// counts at this context.
 #[derive(Clone, Copy, Debug)]
-pub struct Asker<'a> {
+pub struct CallContext<'a> {
     pub agent: &'a str,
     pub principal: &'a Principal,
     pub trust: Trust,
@@ -53,14 +54,10 @@ pub struct Asker<'a> {
     pub request: &'a Text,
     /// Of the person whose words the chain carries.
     pub salt: &'a Salt,
-}
-
-/// What the house says at this moment.
-#[derive(Clone, Copy, Debug)]
-pub struct Moment<'a> {
     pub switches: &'a Switches,
     pub limits: &'a Limits,
     pub accounts: &'a Accounts,
+    /// What is used of the budgets.
     pub standing: &'a Standing,
     /// The policies that the call is under.
     pub validation: Validation<'a>,
@@ -68,25 +65,10 @@ pub struct Moment<'a> {
     pub grants: &'a [Granted],
     /// What the call would change.
     pub looked: Option<&'a Looked>,
-    /// The answer to the question that was asked about it.
+    /// The answer to the approval request about it.
     pub leave: Option<&'a Approval>,
     /// What the plan is not to use.
     pub must_not: Option<&'a MustNot>,
-}
-
-impl<'a> Moment<'a> {
-    /// Nothing granted, nothing looked at, nobody asked before.
-    #[must_use]
-    pub const fn plain(
-        switches: &'a Switches,
-        limits: &'a Limits,
-        accounts: &'a Accounts,
-        standing: &'a Standing,
-        validation: Validation<'a>,
-    ) -> Self {
-        let (looked, leave, must_not) = (None, None, None);
-        Self { switches, limits, accounts, standing, validation, grants: &[], looked, leave, must_not }
-    }
 }
 
 impl Broker {
@@ -128,24 +110,19 @@ impl Broker {
         Ok(Some(looked.without(|text| self.secrets.found_in_text(text).is_some())))
     }
 
-    /// Asks every layer about a call, with the facts that the registry and the moment add. INVARIANT (kept): arguments and
+    /// Asks every layer about a call, with the facts that the registry adds. INVARIANT (kept): arguments and
     /// tool, the only facts without a type of their own, are in the form in which they are kept.
     ///
     /// # Errors
     /// If the arguments have no canonical form, so that nothing could be recorded of them.
-    pub fn authorize(
-        &self,
-        mut call: Call,
-        asker: &Asker<'_>,
-        moment: &Moment<'_>,
-    ) -> Result<Ruled, NotCanonical> {
+    pub fn authorize(&self, mut call: Call, context: &CallContext<'_>) -> Result<Ruled, NotCanonical> {
         let entry = self.registry.entry(&call.tool);
         let tier = entry.map_or(domain::Tier::ReadOnly, |entry| entry.tier(&call.args));
         let (spec, tool) =
             entry.map(|entry| entry.kept()).transpose()?.map(|(spec, tool)| (spec, tool)).unzip();
-        let validation = moment.validation.of_chain(call.tags.vpol);
+        let validation = context.validation.of_chain(call.tags.vpol);
         let policies = validation.policies;
-        let request = Blob::personal(asker.request.text.clone().into_bytes(), asker.salt);
+        let request = Blob::personal(context.request.text.clone().into_bytes(), context.salt);
         let leaks = self.secrets.found_in(&call.args).map(str::to_owned);
         if leaks.is_some() {
             // It will be denied, and all that is kept of it must not hold the value either.
@@ -157,63 +134,69 @@ impl Broker {
         call.args = canonical::read(&kept_args)?;
         let share = entry.map(|entry| {
             let (spec, cost) = (&entry.spec, entry.cost(&call.args));
-            let limits = policies.limits(moment.limits, spec, tier);
-            moment.standing.reserve(&limits, moment.accounts, spec, (cost, args_bytes))
+            let limits = policies.limits(context.limits, spec, tier);
+            context.standing.reserve(&limits, context.accounts, spec, (cost, args_bytes))
         });
         let (share, exhausted) = match share.transpose() {
             Ok(share) => (share.unwrap_or_default(), None),
             Err(exhausted) => ((Reservation::default(), None), Some(exhausted)),
         };
         let form = entry.map_or(Ok(()), |entry| entry.accepts(&call.args));
-        let leave = moment.leave.and_then(|asked| asked.unspent().map(|to| Leave { approval: asked.id, to }));
+        let leave =
+            context.leave.and_then(|asked| asked.unspent().map(|to| Leave { approval: asked.id, to }));
         let of_now = validation.of_now();
-        let mut made_from = MadeFrom {
+        let mut inputs = DecisionInputs {
             tool: tool.map(|tool| tool.hash),
-            switch: moment.switches.of_both(&call.tool, entry.and_then(|entry| entry.behind.as_ref())),
+            switch: context.switches.of_both(&call.tool, entry.and_then(|entry| entry.behind.as_ref())),
             form,
             tier,
-            agent: asker.agent.into(),
-            principal: asker.principal.clone(),
-            trust: asker.trust,
-            roles: asker.roles.to_vec(),
-            labels: asker.labels.to_vec(),
-            permissions: asker.permissions.clone(),
+            agent: context.agent.into(),
+            principal: context.principal.clone(),
+            trust: context.trust,
+            roles: context.roles.to_vec(),
+            labels: context.labels.to_vec(),
+            permissions: context.permissions.clone(),
             needs: entry.map_or_else(Vec::new, |entry| entry.needs.clone()),
             vpol: policies.frozen.map(|_| call.tags.vpol),
             of_now: of_now.as_ref().map(|(of_now, _)| *of_now),
-            circumstances: validation.circumstances(moment.looked.is_some_and(Looked::can_be_undone)),
+            circumstances: validation.circumstances(context.looked.is_some_and(Looked::can_be_undone)),
             exhausted,
             leaks,
             request: request.hash,
-            source: asker.request.source.clone(),
-            session: moment.accounts.session.clone(),
-            grants: moment.grants.iter().filter(|granted| granted.terms.tool == call.tool).cloned().collect(),
-            changes: moment.looked.map(Looked::changes),
+            source: context.request.source.clone(),
+            session: context.accounts.session.clone(),
+            grants: context
+                .grants
+                .iter()
+                .filter(|granted| granted.terms.tool == call.tool)
+                .cloned()
+                .collect(),
+            changes: context.looked.map(Looked::changes),
             place: entry.and_then(|entry| entry.handler.place()),
             fingerprint: None,
             leave,
-            must_not: moment.must_not.cloned().unwrap_or_default(),
+            must_not: context.must_not.cloned().unwrap_or_default(),
             call,
         };
         if leave.is_some() {
-            let compared = made_from.fingerprint(asker.salt)?;
+            let compared = inputs.fingerprint(context.salt)?;
             #[cfg(feature = "mutants")]
             let compared = crate::mutant::compared(compared, leave);
-            made_from.fingerprint = Some(compared);
+            inputs.fingerprint = Some(compared);
         }
-        let decision = made_from.decide(spec, policies, &asker.request.text);
+        let decision = inputs.decide(spec, policies, &context.request.text);
         #[cfg(feature = "mutants")]
-        let decision = decision.counted(|decision| crate::mutant::counted(decision, &made_from));
+        let decision = decision.counted(|decision| crate::mutant::counted(decision, &inputs));
         let question = match (decision.answer, spec) {
             (Answer::Review, Some(spec)) => {
-                made_from.fingerprint = Some(made_from.fingerprint(asker.salt)?);
-                Some(Question::about(&made_from, &decision, spec, policies, asker.request, moment.looked))
+                inputs.fingerprint = Some(inputs.fingerprint(context.salt)?);
+                Some(Question::about(&inputs, &decision, spec, policies, context.request, context.looked))
             }
             _ => None,
         };
         let bodies =
             tool.cloned().into_iter().chain([request]).chain(of_now.map(|(_, rules)| rules)).collect();
-        let ruled = Ruled::new(decision, made_from, bodies, share, asker.salt)?;
-        ruled.with(question, moment.leave.cloned()).keeping(moment.looked, asker.salt)
+        let ruled = Ruled::new(decision, inputs, bodies, share, context.salt)?;
+        ruled.with(question, context.leave.cloned()).keeping(context.looked, context.salt)
     }
 }

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::budget::{Reservation, Standing};
 use crate::decide::{Answer, Decision, Governed, RULES};
-use crate::kept::{Decided, MadeFrom};
+use crate::decision_inputs::{Decided, DecisionInputs};
 use crate::looked::Looked;
 use crate::question::Question;
 
@@ -62,16 +62,16 @@ pub(crate) type Share = (Reservation, Option<Duration>);
 impl Ruled {
     pub(crate) fn new(
         decision: Governed,
-        made_from: MadeFrom,
+        inputs: DecisionInputs,
         mut bodies: Vec<Blob>,
         (reservation, at_most): Share,
         salt: &Salt,
     ) -> Result<Self, NotCanonical> {
-        let call = made_from.call.clone();
+        let call = inputs.call.clone();
         let input = Blob::personal(canonical::bytes(&call.args)?, salt).hash;
-        let (exhausted, fingerprint) = (made_from.exhausted.is_some(), made_from.fingerprint);
+        let (exhausted, fingerprint) = (inputs.exhausted.is_some(), inputs.fingerprint);
         let (decision, by) = (decision.into_inner(), Some(By::this(RULES)));
-        let decided = Decided { decision, made_from: Some(made_from), by };
+        let decided = Decided { decision, inputs: Some(inputs), by };
         let body = Blob::personal(canonical::bytes(&decided)?, salt);
         let record = body.hash;
         bodies.push(body);

@@ -73,6 +73,12 @@ impl Broker {
     /// # Errors
     /// If it could not start: the authorisation had run out, or everything is to stop. It has not run, and has to be
     /// asked for again.
+    #[tracing::instrument(
+        level = "info",
+        name = "call",
+        skip_all,
+        fields(tool = %authorized.call().tool, call = %authorized.call().id)
+    )]
     pub async fn execute(
         &self,
         authorized: Authorized<Call>,
@@ -112,6 +118,11 @@ impl Broker {
             }
         };
         let Ran { returned: Returned { outcome, artifacts, used }, status, rating } = ran;
+        if let Err(failure) = &outcome {
+            // What a tool says may hold content: the line names the class, the record has the rest.
+            tracing::warn!(class = ?failure.class, status = status.name(), "the call failed");
+            tracing::debug!(message = failure.message, "why the call failed");
+        }
         let row = ToolCall { status, ..row };
         Ok(Finished { call, outcome, artifacts, used, rating, row, at: self.clock().now(), again })
     }

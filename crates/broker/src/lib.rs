@@ -21,11 +21,12 @@ mod asked;
 mod broker;
 pub mod budget;
 pub mod decide;
+mod decision_inputs;
 mod door;
 pub mod episode;
 mod execute;
 pub mod grant;
-mod kept;
+
 mod looked;
 #[cfg(feature = "mutants")]
 pub mod mutant;
@@ -39,11 +40,11 @@ mod tool;
 mod validation;
 
 pub use asked::{Asked, Asking};
-pub use broker::{Asker, Broker, Moment};
-pub use decide::{Answer, DataLevel, Decision, Facts, Governed, Layer, Leave, Word};
+pub use broker::{Broker, CallContext};
+pub use decide::{Answer, DataLevel, Decision, DecisionView, Governed, Layer, Leave, Word};
+pub use decision_inputs::{Decided, DecisionInputs};
 pub use door::{Authorized, Context, NotCovered, Pending, Prepared, Refused, Ruled};
 pub use execute::{Finished, Late};
-pub use kept::{Decided, MadeFrom};
 pub use looked::{Difference, Looked, Sight};
 pub use registration::Registration;
 pub use registry::{NotRegistered, Registry};

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use domain::Digest;
 
 use crate::decide::{Answer, Decision, Leave};
-use crate::kept::MadeFrom;
+use crate::decision_inputs::DecisionInputs;
 
 #[cfg(not(debug_assertions))]
 compile_error!("the feature `mutants` takes guards out, so it is for tests alone");
@@ -51,8 +51,8 @@ pub(crate) fn compared(now: Digest, leave: Option<Leave>) -> Digest {
 }
 
 /// The decision as it counts.
-pub(crate) fn counted(decision: Decision, made_from: &MadeFrom) -> Decision {
-    let allowed = made_from.leave.is_some_and(|leave| Some(leave.to) == made_from.fingerprint);
+pub(crate) fn counted(decision: Decision, inputs: &DecisionInputs) -> Decision {
+    let allowed = inputs.leave.is_some_and(|leave| Some(leave.to) == inputs.fingerprint);
     if allowed && Guard::Reauthorisation.is_out() {
         return Decision { answer: Answer::Execute, ..decision };
     }

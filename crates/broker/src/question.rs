@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::decide::{Answer, Decision, Word, own_words};
+use crate::decision_inputs::DecisionInputs;
 use crate::grant::Terms;
-use crate::kept::MadeFrom;
 use crate::looked::{Looked, Sight};
 use crate::tool::{Reach, ToolSpec};
 use crate::validation::Policies;
@@ -111,7 +111,7 @@ pub struct Typed {
 
 impl Question {
     pub(crate) fn about(
-        facts: &MadeFrom,
+        facts: &DecisionInputs,
         decision: &Decision,
         tool: &ToolSpec,
         policies: Policies<'_>,
@@ -292,7 +292,7 @@ fn shown(value: &Value) -> String {
 /// What an answer could grant: this tool, for this agent, in the same place or with the same values. Only if it would
 /// have answered this very question, which no grant does for what destroys, leaves or changes the house.
 fn offer(
-    facts: &MadeFrom,
+    facts: &DecisionInputs,
     tool: &ToolSpec,
     policies: Policies<'_>,
     request: &Text,

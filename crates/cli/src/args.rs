@@ -307,7 +307,7 @@ impl Command {
     /// Whether it is of use even where nobody knows where the house is.
     pub(crate) fn needs_no_house(&self) -> bool {
         match self {
-            Self::Explain { what } => runtime::Code::parse(what).is_some(),
+            Self::Explain { what } => app::Code::parse(what).is_some(),
             Self::Acl(Acl::Validate { files }) => !files.is_empty(),
             Self::Completions { .. }
             | Self::Help { .. }

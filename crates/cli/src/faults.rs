@@ -8,48 +8,61 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use app::Timing;
 use domain::ask::{Ask, Usage};
 use domain::probe::{Point, Probe, Silent};
-use ledger::Store;
+use host::{ProcessEnvironment, StoreWrapper};
 use ledger::mutant::{Guard, Mutant};
 use llm::{Answer, Heard, Provider, Script};
-use runtime::Pace;
 
 use crate::Hooks;
 
-#[expect(clippy::disallowed_methods, reason = "only in builds for the kill test")]
-fn setting(name: &str) -> Option<String> {
-    let all = std::env::var("REGENT_FAULTS").ok()?;
-    let mut pairs = all.split(',').filter_map(|pair| pair.split_once('='));
-    pairs.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
+/// What `REGENT_FAULTS` says.
+struct FaultSettings<'a>(&'a str);
+
+impl FaultSettings<'_> {
+    fn get(&self, name: &str) -> Option<String> {
+        let mut pairs = self.0.split(',').filter_map(|pair| pair.split_once('='));
+        pairs.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
+    }
+
+    /// The guard to do without, if it is one of these.
+    fn without<G: std::str::FromStr>(&self) -> Option<G> {
+        self.get("without")?.parse().ok()
+    }
 }
 
-pub(crate) fn hooks(zone: &jiff::tz::TimeZone) -> Hooks {
-    if let Some(guard) = without::<broker::mutant::Guard>() {
+pub(crate) fn hooks(zone: &jiff::tz::TimeZone, surroundings: &ProcessEnvironment) -> Hooks {
+    let settings = FaultSettings(surroundings.variable("REGENT_FAULTS").unwrap_or_default());
+    if let Some(guard) = settings.without::<broker::mutant::Guard>() {
         guard.take_out();
     }
-    let millis = |name: &str| setting(name)?.parse().ok().map(Duration::from_millis);
-    let usual = Pace::default();
-    let probe = probe();
-    let pace = Pace {
+    let millis = |name: &str| settings.get(name)?.parse().ok().map(Duration::from_millis);
+    let usual = Timing::default();
+    let probe = probe(&settings);
+    let timing = Timing {
         lease: millis("lease").unwrap_or(usual.lease),
-        duties: millis("duties"),
+        jobs: millis("duties"),
         model: millis("model").unwrap_or(usual.model),
         ..usual
     };
-    Hooks { provider: provider(&probe, zone), probe, wrap, pace }
+    Hooks { provider: provider(&settings, &probe, zone), probe, wrap_store: wrap_store(&settings), timing }
 }
 
 /// Whoever answers: a script, if one is named.
-#[expect(clippy::disallowed_methods, reason = "only in builds for the kill test")]
-fn provider(probe: &Arc<dyn Probe>, zone: &jiff::tz::TimeZone) -> Arc<dyn Provider> {
-    let Some(path) = setting("script") else { return Arc::new(llm::Reflex::new(zone.clone())) };
-    let text = std::fs::read_to_string(&path).unwrap_or_default();
+fn provider(
+    settings: &FaultSettings<'_>,
+    probe: &Arc<dyn Probe>,
+    zone: &jiff::tz::TimeZone,
+) -> Arc<dyn Provider> {
+    let Some(path) = settings.get("script") else { return Arc::new(llm::Reflex::new(zone.clone())) };
+    let text = host::read_named_text(Path::new(&path)).ok().flatten().unwrap_or_default();
     match Script::with_sleep(&text, |time| Box::pin(tokio::time::sleep(time))) {
-        Ok(script) => Arc::new(Played { script, probe: Arc::clone(probe), panics: setting("panic") }),
+        Ok(script) => Arc::new(Played { script, probe: Arc::clone(probe), panics: settings.get("panic") }),
         Err(_unreadable) => Arc::new(llm::Reflex::new(zone.clone())), // then the test does not see what it expects
     }
 }
@@ -83,21 +96,16 @@ impl Provider for Played {
     }
 }
 
-/// The guard to do without, if it is one of these.
-fn without<G: std::str::FromStr>() -> Option<G> {
-    setting("without")?.parse().ok()
-}
-
-fn wrap(store: Arc<dyn Store>) -> Arc<dyn Store> {
-    match without::<Guard>() {
-        Some(guard) => Arc::new(Mutant::new(store, guard)),
-        None => store,
+fn wrap_store(settings: &FaultSettings<'_>) -> StoreWrapper {
+    match settings.without::<Guard>() {
+        Some(guard) => Box::new(move |store| Arc::new(Mutant::new(store, guard))),
+        None => Box::new(|store| store),
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "only in builds for the kill test")]
-fn probe() -> Arc<dyn Probe> {
-    match setting("socket").and_then(|path| UnixStream::connect(path).ok()) {
+#[expect(clippy::disallowed_methods, reason = "the socket of the kill test, only in its builds")]
+fn probe(settings: &FaultSettings<'_>) -> Arc<dyn Probe> {
+    match settings.get("socket").and_then(|path| UnixStream::connect(path).ok()) {
         Some(stream) => Arc::new(Asked { stream: Mutex::new(BufReader::new(stream)) }),
         None => Arc::new(Silent),
     }

@@ -1,33 +1,37 @@
-//! Regent, the program: reads its surroundings once, puts the parts together, and maps each command onto a use case.
+//! Regent, the program: reads its environment once, puts the parts together, and maps each command onto a use case.
 //!
-//! Start reading at [`start`]; what each command does stands in `commands`, what it needs of the machine in `edge`.
+//! Start reading at [`start`]. `commands` has what each command does; the crate `host` has what it needs of the machine.
 
 mod args;
 mod commands;
-mod edge;
 #[cfg(feature = "faults")]
 mod faults;
 mod live;
 mod show;
+mod terminal;
 
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use app::instance::paths::InstancePaths;
+use app::instance::settings::Settings;
+use app::{App, Code, Parts, Problem, Timing};
 use clap::Parser as _;
 use clap::error::ErrorKind;
 use domain::IdSource;
 use domain::probe::Probe;
-use ledger::Store;
-use runtime::settings::Settings;
-use runtime::{App, Code, House, Pace, Parts, Problem};
+use host::model_selection::ConfiguredModels;
+use host::{
+    FileSizeLimit, HostConfig, OsHost, OsIds, ProcessEnvironment, SettingsSource, StoreWrapper, SystemClock,
+};
 use tokio::runtime::Runtime;
 
 use args::{Args, Color, Global};
 use commands::Trouble;
-use edge::{FileLimit, OsHost, OsIds, OwnersMinds, Seat, Surroundings, SystemClock, Written};
 use live::Live;
-use show::{Screen, problem};
+use show::Screen;
+use terminal::TerminalSession;
 
 /// What a shell expects after Ctrl-C.
 const INTERRUPTED: u8 = 130;
@@ -35,8 +39,8 @@ const INTERRUPTED: u8 = 130;
 const STOPPING: std::time::Duration = std::time::Duration::from_secs(2);
 
 fn main() -> ExitCode {
-    let surroundings = Surroundings::read();
-    edge::guard_keys(&surroundings);
+    let surroundings = ProcessEnvironment::read();
+    host::model_selection::guard_keys(&surroundings);
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -46,7 +50,7 @@ fn main() -> ExitCode {
         }
     };
     // Before anything is written, and be it the help.
-    let limit = FileLimit::listen(&runtime);
+    let limit = FileSizeLimit::listen(&runtime);
     let args = match Args::try_parse_from(&surroundings.arguments) {
         Ok(args) => args,
         Err(error) => return ExitCode::from(usage(&error, &surroundings)),
@@ -61,23 +65,23 @@ fn main() -> ExitCode {
 
 fn start(
     args: Args,
-    surroundings: &Surroundings,
+    surroundings: &ProcessEnvironment,
     screen: &Screen,
     runtime: Runtime,
-    mut limit: FileLimit,
+    mut limit: FileSizeLimit,
 ) -> commands::Done {
-    let house = match surroundings.house() {
-        Ok(house) => house,
+    let paths = match surroundings.locate_instance() {
+        Ok(paths) => paths,
         // Below what is no folder there is no house, whatever lies in the current one.
-        Err(_) if args.command.needs_no_house() => House::under(Path::new("/dev/null")),
+        Err(_) if args.command.needs_no_house() => InstancePaths::under(Path::new("/dev/null")),
         Err(trouble) => return Err(trouble.into()),
     };
-    let written = Written {
-        file: house.settings_file(),
-        environment: surroundings.environment.clone(),
+    let settings_source = SettingsSource {
+        file: paths.settings_file(),
+        environment: surroundings.variables.clone(),
         flags: args.global.settings(),
     };
-    let (settings, mistakes) = match written.read() {
+    let (settings, mistakes) = match settings_source.read() {
         Ok(settings) => (settings, Vec::new()),
         // These help to put a wrong setting right, so a wrong setting does not keep them from it.
         Err(unread) if args.command.helps() => (Settings::default(), unread.mistakes()),
@@ -88,13 +92,19 @@ fn start(
     let screen = Screen::new(screen.json, color, accessible, surroundings);
     let works = args.command.works();
     let progress = args.global.progress.unwrap_or_default();
-    let live = Live::new(live::way(progress, screen.ambience(surroundings))?, &screen);
+    let live = Live::new(live::choose_mode(progress, screen.capabilities(surroundings))?, &screen);
     // Never dropped: closing the database would cost every command a checkpoint, and what is durable needs no
     // closing. The next process finds the log beside the database and goes on from there, as after a crash.
-    let app: &'static App =
-        Box::leak(Box::new(App::new(parts(house, written, settings, mistakes, surroundings, &screen))));
+    let app: &'static App = Box::leak(Box::new(App::new(parts(
+        paths,
+        settings_source,
+        settings,
+        mistakes,
+        surroundings,
+        &screen,
+    ))));
     let done = runtime.block_on(async {
-        let seat = Seat::default();
+        let seat = TerminalSession::default();
         let mut command =
             std::pin::pin!(commands::dispatch(args.command, app, &screen, surroundings, &seat, &live));
         tokio::select! {
@@ -129,7 +139,7 @@ fn start(
         done => done,
     };
     tell(app, &screen);
-    if let Some(upgrade) = app.upgraded() {
+    if let Some(upgrade) = app.instance().upgraded() {
         screen.note(&commands::upgraded(&upgrade));
     }
     // A tool that is still walking a tree must not keep the program from ending.
@@ -146,7 +156,7 @@ fn tell_interrupted(screen: &Screen, works: bool, live: &Live) {
     };
     screen.note(&format!("interrupted: what was done is saved{how}"));
     if screen.json && works {
-        let line = serde_json::json!({ "v": 1, "type": "core:interrupted", "task_id": live.model().task, "exit": INTERRUPTED });
+        let line = serde_json::json!({ "v": 1, "type": "core:interrupted", "task_id": live.progress().task, "exit": INTERRUPTED });
         drop(screen.json_line(&line).and_then(|()| screen.flush())); // whoever closed it had enough
     }
 }
@@ -154,10 +164,10 @@ fn tell_interrupted(screen: &Screen, works: bool, live: &Live) {
 /// What the owner has to know whatever they asked for.
 fn tell(app: &App, screen: &Screen) {
     // Whoever sets up a house from a script finds it with `regent audit verify --json`.
-    if let Some(root) = app.new_root().filter(|_| screen.is_watched()) {
+    if let Some(root) = app.instance().new_root().filter(|_| screen.is_watched()) {
         screen.note(&format!("this house is new. The root of its audit, to be kept elsewhere: {root}"));
     }
-    if app.healed() {
+    if app.instance().healed() {
         let command = screen.note_tinted("regent audit verify", show::Tone::Command);
         screen.note(&format!(
             "the audit was changed outside the program; it goes on in a new epoch: {command}"
@@ -166,55 +176,52 @@ fn tell(app: &App, screen: &Screen) {
 }
 
 fn parts(
-    house: House,
-    written: Written,
+    paths: InstancePaths,
+    settings_source: SettingsSource,
     settings: Settings,
     mistakes: Vec<String>,
-    surroundings: &Surroundings,
+    surroundings: &ProcessEnvironment,
     screen: &Screen,
 ) -> Parts {
     let ids: Arc<dyn IdSource> = Arc::new(OsIds);
     let zone = match settings.get("time.zone") {
-        "system" => Surroundings::system_zone(),
+        "system" => ProcessEnvironment::system_zone(),
         name => jiff::tz::TimeZone::get(name).unwrap_or(jiff::tz::TimeZone::UTC), // checked when it was read
     };
-    let hooks = hooks(&zone);
+    let Hooks { probe, wrap_store, timing, provider } = hooks(&zone, surroundings);
     let clock: Arc<dyn domain::Clock> = Arc::new(SystemClock);
-    let host = Arc::new(OsHost {
-        owner: std::sync::Mutex::default(),
-        house: house.clone(),
-        written,
+    let host = Arc::new(OsHost::new(HostConfig {
+        instance: paths.clone(),
+        settings_source,
         clock: Arc::clone(&clock),
         ids: Arc::clone(&ids),
-        probe: Arc::clone(&hooks.probe),
+        probe: Arc::clone(&probe),
         database_url: settings.get("database.url").into(),
-        wrap: hooks.wrap,
-        root: std::sync::OnceLock::new(),
-        upgraded: std::sync::OnceLock::new(),
+        wrap_store,
         tools_off: surroundings.variable("REGENT_TOOLS_OFF").unwrap_or_default().into(),
-    });
-    let Hooks { probe, pace, provider, .. } = hooks;
-    let minds = Arc::new(OwnersMinds::new(commands::choice(&settings, surroundings, screen)));
-    Parts { house, settings, mistakes, host, clock, ids, probe, zone, pace, provider, minds }
+    }));
+    let reporter = Box::new(commands::ScreenReporter(screen.clone()));
+    let models = Arc::new(ConfiguredModels::new(settings.clone(), surroundings.clone(), reporter));
+    Parts { paths, settings, mistakes, host, clock, ids, probe, zone, timing, provider, models }
 }
 
 /// What a build for tests puts between the parts. In the product: nothing.
 struct Hooks {
     probe: Arc<dyn Probe>,
-    wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>,
-    pace: Pace,
+    wrap_store: StoreWrapper,
+    timing: Timing,
     provider: Arc<dyn llm::Provider>,
 }
 
 #[cfg(not(feature = "faults"))]
-fn hooks(zone: &jiff::tz::TimeZone) -> Hooks {
+fn hooks(zone: &jiff::tz::TimeZone, _surroundings: &ProcessEnvironment) -> Hooks {
     let (probe, provider) = (Arc::new(domain::probe::Silent), Arc::new(llm::Reflex::new(zone.clone())));
-    Hooks { probe, wrap: |store| store, pace: Pace::default(), provider }
+    Hooks { probe, wrap_store: Box::new(|store| store), timing: Timing::default(), provider }
 }
 
 #[cfg(feature = "faults")]
-fn hooks(zone: &jiff::tz::TimeZone) -> Hooks {
-    faults::hooks(zone)
+fn hooks(zone: &jiff::tz::TimeZone, surroundings: &ProcessEnvironment) -> Hooks {
+    faults::hooks(zone, surroundings)
 }
 
 /// Waits for somebody to stop the program; a terminal that goes away, Ctrl-\ and a polite kill count as Ctrl-C.
@@ -228,7 +235,7 @@ async fn interrupted() {
 }
 
 /// The flag counts first, then `NO_COLOR`, then `CLICOLOR_FORCE`, then the setting.
-fn color(global: &Global, setting: &str, surroundings: &Surroundings) -> Color {
+fn color(global: &Global, setting: &str, surroundings: &ProcessEnvironment) -> Color {
     match (global.color, setting) {
         (Some(color), _) => color,
         (None, _) if surroundings.variable("NO_COLOR").is_some() => Color::Never,
@@ -242,7 +249,7 @@ fn color(global: &Global, setting: &str, surroundings: &Surroundings) -> Color {
 }
 
 /// Help and version go to standard output; a mistake gets a code like any other.
-fn usage(error: &clap::Error, surroundings: &Surroundings) -> u8 {
+fn usage(error: &clap::Error, surroundings: &ProcessEnvironment) -> u8 {
     let screen = Screen::new(false, Color::Never, false, surroundings);
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match error.print() {
@@ -256,7 +263,7 @@ fn usage(error: &clap::Error, surroundings: &Surroundings) -> u8 {
         _ => {
             let text = error.render().to_string();
             let text = text.strip_prefix("error: ").unwrap_or(&text);
-            screen.note(&format!("error {}: {}", Code::USAGE, show::escaped(text.trim_end())));
+            screen.note(&format!("error {}: {}", Code::USAGE, present::escape(text.trim_end())));
             Code::USAGE.exit()
         }
     }
@@ -267,14 +274,14 @@ fn report(screen: &Screen, trouble: Trouble) -> u8 {
         Trouble::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => 0,
         Trouble::Output(error) => {
             let trouble = Problem::new(Code::OUTPUT, format!("standard output cannot be written: {error}"));
-            screen.note(&problem(screen, &trouble));
+            screen.note_problem(&trouble);
             trouble.code.exit()
         }
         Trouble::Problem(trouble) => {
             if screen.json {
                 drop(screen.json_line(&serde_json::json!({ "problem": &*trouble })));
             }
-            screen.note(&problem(screen, &trouble));
+            screen.note_problem(&trouble);
             trouble.code.exit()
         }
     }

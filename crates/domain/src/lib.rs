@@ -30,6 +30,7 @@ pub mod limits;
 pub mod megram;
 pub mod principal;
 pub mod probe;
+pub mod problem;
 pub mod recall;
 pub mod source;
 pub mod stop;

@@ -22,6 +22,7 @@ mod group;
 pub mod memory;
 #[cfg(feature = "mutants")]
 pub mod mutant;
+mod problem;
 pub mod query;
 pub mod records;
 mod spend;

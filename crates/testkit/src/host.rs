@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::sleeper;
+use app::instance::backup::KeptBackup;
+use app::{
+    Finding, FindingState, Host, InstanceHost, InstanceSetup, OsUser, PolicyFile, PolicyKind, Problem,
+};
 use async_trait::async_trait;
 use broker::Registry;
 use broker::access::Switches;
@@ -14,8 +18,6 @@ use domain::probe::Probe;
 use ledger::chain::Vault;
 use ledger::{Ledger, Seal, Store};
 use ledger_sql::{PostgresStore, SqliteStore};
-use runtime::keeping::KeptBackup;
-use runtime::{Finding, Furnished, Host, PolicyFile, PolicyKind, Problem, State, User};
 
 #[derive(Debug)]
 pub struct TestHost {
@@ -67,8 +69,8 @@ impl std::fmt::Debug for ProbeBox {
 
 #[async_trait]
 impl Host for TestHost {
-    fn user(&self) -> User {
-        User { id: 1000, name: Some("ada".into()) }
+    fn user(&self) -> OsUser {
+        OsUser { id: 1000, name: Some("ada".into()) }
     }
 
     fn tools(&self, registry: Registry) -> Registry {
@@ -83,25 +85,33 @@ impl Host for TestHost {
         self.sighted.then(|| self.alive.lock().unwrap_or_else(PoisonError::into_inner).contains(holder))
     }
 
+    fn switches(&self) -> Switches {
+        Switches::read(self.access.lock().unwrap_or_else(PoisonError::into_inner).as_deref())
+    }
+
+    async fn open(&self) -> Result<Ledger, Problem> {
+        let seal = Seal::new(NodeId::from_bits(1), Arc::clone(&self.vault));
+        Ok(Ledger::start(self.place.open().await, seal, Arc::clone(&self.probe.0)))
+    }
+}
+
+#[async_trait]
+impl InstanceHost for TestHost {
     fn is_furnished(&self) -> bool {
         true
     }
 
     fn inspect(&self) -> Vec<Finding> {
-        vec![Finding { name: "database", state: State::Ok, what: "in the test".into(), remedy: None }]
+        vec![Finding { name: "database", state: FindingState::Ok, what: "in the test".into(), remedy: None }]
     }
 
-    async fn furnish(&self, _name: &str) -> Result<Furnished, Problem> {
-        Ok(Furnished { made: Vec::new(), root: None })
+    async fn furnish(&self, _name: &str) -> Result<InstanceSetup, Problem> {
+        Ok(InstanceSetup { made: Vec::new(), root: None })
     }
 
     fn keep_anchor(&self, to: &str, _: NodeId, lines: &[String]) -> Result<String, Problem> {
         std::fs::write(to, lines.join("\n")).expect("a file");
         Ok(to.into())
-    }
-
-    fn switches(&self) -> Switches {
-        Switches::read(self.access.lock().unwrap_or_else(PoisonError::into_inner).as_deref())
     }
 
     fn turn(&self, tool: &ToolId, enabled: bool) -> Result<(), Problem> {
@@ -127,15 +137,10 @@ impl Host for TestHost {
         files
             .remove(&(kind, file.to_owned()))
             .map(drop)
-            .ok_or_else(|| Problem::new(runtime::Code::POLICIES, format!("{file}: entity not found")))
+            .ok_or_else(|| Problem::new(app::Code::POLICIES, format!("{file}: entity not found")))
     }
 
     fn backups(&self) -> Result<Vec<KeptBackup>, Problem> {
         Ok(self.backups.clone())
-    }
-
-    async fn open(&self) -> Result<Ledger, Problem> {
-        let seal = Seal::new(NodeId::from_bits(1), Arc::clone(&self.vault));
-        Ok(Ledger::start(self.place.open().await, seal, Arc::clone(&self.probe.0)))
     }
 }

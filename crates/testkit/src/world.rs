@@ -4,6 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use app::instance::backup::{KeptBackup, Occasion};
+use app::instance::paths::InstancePaths;
+use app::instance::settings::{Layers, Settings};
+use app::tasks::Report;
+use app::tools::DirectRequest;
+use app::{App, Parts, PolicyKind, Problem, Surface};
+use app::{ModelOptions, RunRequest, WaitMode};
 use domain::Clock as _;
 use domain::id::TaskId;
 use domain::probe::{Probe, Silent};
@@ -12,10 +19,6 @@ use ledger::Store;
 use ledger::chain::{MemoryVault, Seal};
 use ledger::memory::MemoryStore;
 use llm::{Model, Provider, Reflex};
-use runtime::app::{DirectRequest, Patience, Report, Request, Thinking};
-use runtime::keeping::{KeptBackup, Occasion};
-use runtime::settings::{Layers, Settings};
-use runtime::{App, House, Parts, PolicyKind, Problem, Surface, Watch};
 use tempfile::TempDir;
 
 use crate::host::{Place, Policies, ProbeBox};
@@ -70,18 +73,18 @@ struct Setup {
     backups: Vec<KeptBackup>,
     vault: Arc<MemoryVault>,
     provider: Arc<dyn Provider>,
-    minds: Arc<dyn runtime::Minds>,
+    models: Arc<dyn app::ModelSource>,
     access: Arc<Mutex<Option<String>>>,
     policies: Policies,
     zone: jiff::tz::TimeZone,
-    pace: runtime::Pace,
+    timing: app::Timing,
 }
 
 /// A model that is always there.
 struct Somebody(Arc<dyn Model>);
 
 #[async_trait::async_trait]
-impl runtime::Minds for Somebody {
+impl app::ModelSource for Somebody {
     async fn choose(&self) -> Result<Option<Arc<dyn Model>>, Problem> {
         Ok(Some(Arc::clone(&self.0)))
     }
@@ -134,11 +137,11 @@ impl World {
             backups: Vec::new(),
             vault: Arc::new(MemoryVault::new([7; 32])),
             provider: Arc::new(Reflex::default()),
-            minds: Arc::new(runtime::Nobody),
+            models: Arc::new(app::NoModels),
             access: Arc::default(),
             policies: Policies::default(),
             zone: jiff::tz::TimeZone::UTC,
-            pace: runtime::Pace::default(),
+            timing: app::Timing::default(),
         };
         let app = app(&place, &clock, &alive, &folder, 1, probe, &setup);
         Self { app, clock, folder, shown: Arc::default(), place, alive, processes: 1, setup }
@@ -180,25 +183,25 @@ impl World {
 
     /// This model thinks about what is beyond the reflexes from now on, in another process.
     pub fn think_with(&mut self, model: Arc<dyn Model>) {
-        self.setup.minds = Arc::new(Somebody(model));
+        self.setup.models = Arc::new(Somebody(model));
         self.restart();
     }
 
     /// Nobody thinks about what is beyond the reflexes any more, in another process.
     pub fn think_with_nobody(&mut self) {
-        self.setup.minds = Arc::new(runtime::Nobody);
+        self.setup.models = Arc::new(app::NoModels);
         self.restart();
     }
 
     /// A model may take no longer than this from now on, in another process.
     pub fn impatient(&mut self, model: std::time::Duration) {
-        self.setup.pace.model = model;
+        self.setup.timing.model = model;
         self.restart();
     }
 
     /// Calls that begin together are heard together from now on, in another process.
     pub fn in_step(&mut self) {
-        self.setup.pace.in_step = true;
+        self.setup.timing.in_step = true;
         self.restart();
     }
 
@@ -261,22 +264,21 @@ impl World {
     }
 
     #[must_use]
-    pub fn request(&self, text: &str) -> Request {
+    pub fn request(&self, text: &str) -> RunRequest {
         let surface: Arc<dyn Surface> = Arc::<Shown>::clone(&self.shown);
-        Request {
+        RunRequest {
             text: text.into(),
             workspace: self.folder.path().into(),
             surface,
-            watch: quiet(),
-            patience: Patience::Leave,
-            thinking: Thinking::default(),
+            wait: WaitMode::Leave,
+            options: ModelOptions::default(),
         }
     }
 
     /// # Errors
     /// As [`App::run`].
     pub async fn run(&self, text: &str) -> Result<Report, Problem> {
-        self.app.run(self.request(text)).await
+        self.app.tasks().run(self.request(text)).await
     }
 
     /// A call by the owner's own hand.
@@ -289,18 +291,11 @@ impl World {
         args: serde_json::Value,
         confirmed: bool,
     ) -> Result<Report, Problem> {
-        let Request { workspace, surface, watch, .. } = self.request("");
+        let RunRequest { workspace, surface, .. } = self.request("");
         let tool = tool.to_owned();
         self.app
-            .call(DirectRequest {
-                tool,
-                args,
-                confirmed,
-                workspace,
-                surface,
-                watch,
-                patience: Patience::Leave,
-            })
+            .tools()
+            .call(DirectRequest { tool, args, confirmed, workspace, surface, wait: WaitMode::Leave })
             .await
     }
 
@@ -308,7 +303,7 @@ impl World {
     /// As [`App::resume`].
     pub async fn resume(&self, id: Option<&str>) -> Result<Report, Problem> {
         let surface: Arc<dyn Surface> = Arc::<Shown>::clone(&self.shown);
-        self.app.resume(id, None, surface, quiet(), Patience::Leave).await
+        self.app.tasks().resume(id, None, surface, WaitMode::Leave).await
     }
 
     /// Answers the question that a task asks.
@@ -317,7 +312,7 @@ impl World {
     /// As [`App::resume`].
     pub async fn answer(&self, id: &str, answer: &str) -> Result<Report, Problem> {
         let surface: Arc<dyn Surface> = Arc::<Shown>::clone(&self.shown);
-        self.app.resume(Some(id), Some(answer), surface, quiet(), Patience::Leave).await
+        self.app.tasks().resume(Some(id), Some(answer), surface, WaitMode::Leave).await
     }
 
     /// The texts that were delivered, in order.
@@ -350,10 +345,6 @@ impl World {
     }
 }
 
-fn quiet() -> Watch {
-    Arc::new(|_, _| {})
-}
-
 fn app(
     place: &Place,
     clock: &Arc<ManualClock>,
@@ -378,7 +369,7 @@ fn app(
     };
     App::new(Parts {
         // Apart from what its tools work on: they do not reach it.
-        house: House::under(&folder.path().join(".house")),
+        paths: InstancePaths::under(&folder.path().join(".house")),
         settings: setup.settings.clone(),
         mistakes: Vec::new(),
         host: Arc::new(host),
@@ -386,8 +377,8 @@ fn app(
         ids: Arc::new(CountingIds::seeded(process)),
         probe,
         zone: setup.zone.clone(),
-        pace: setup.pace,
+        timing: setup.timing,
         provider: Arc::clone(&setup.provider),
-        minds: Arc::clone(&setup.minds),
+        models: Arc::clone(&setup.models),
     })
 }

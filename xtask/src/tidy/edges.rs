@@ -1,4 +1,4 @@
-//! Which of our crates may use which: the rooms of the house and the doors between them.
+//! Which of our crates may use which.
 
 use super::graph::{Kind, Member};
 
@@ -20,28 +20,45 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("hooks", &["domain", "sandbox"]),
     ("broker", &["domain", "policy", "screen", "provenance", "engine", "ledger"]),
     ("tools", &["domain", "broker", "ledger", "memory", "sandbox"]),
-    (
-        "runtime",
-        &[
-            "domain",
-            "policy",
-            "screen",
-            "provenance",
-            "engine",
-            "memory",
-            "ledger",
-            "llm",
-            "sandbox",
-            "hooks",
-            "broker",
-            "tools",
-        ],
-    ),
-    ("server", &["domain", "runtime"]),
-    ("channels", &["domain", "runtime"]),
+    ("kernel", KERNEL),
+    ("app", APP),
+    ("present", &["domain", "policy", "screen", "engine", "ledger", "llm", "broker", "app"]),
+    ("host", &["domain", "policy", "broker", "ledger", "ledger-sql", "llm", "models", "kernel", "app"]),
+    ("server", &["domain", "app", "present"]),
+    ("channels", &["domain", "app", "present"]),
     ("cli", EVERYTHING),
     (TESTKIT, EVERYTHING),
     ("xtask", &[SERVICES]),
+];
+
+const KERNEL: &[&str] = &[
+    "domain",
+    "policy",
+    "screen",
+    "provenance",
+    "engine",
+    "memory",
+    "ledger",
+    "llm",
+    "sandbox",
+    "broker",
+    "tools",
+];
+
+const APP: &[&str] = &[
+    "domain",
+    "policy",
+    "screen",
+    "provenance",
+    "engine",
+    "memory",
+    "ledger",
+    "llm",
+    "sandbox",
+    "hooks",
+    "broker",
+    "tools",
+    "kernel",
 ];
 
 const EVERYTHING: &[&str] = &[
@@ -59,7 +76,10 @@ const EVERYTHING: &[&str] = &[
     "hooks",
     "broker",
     "tools",
-    "runtime",
+    "kernel",
+    "app",
+    "present",
+    "host",
     "server",
     "channels",
 ];
@@ -85,7 +105,7 @@ fn check_member(member: &Member) -> Vec<String> {
     let name = &member.name;
     let Some((_, may_use)) = ROOMS.iter().find(|(room, _)| room == name) else {
         return vec![format!(
-            "`{name}` is no room of the house: give it a row in xtask/src/tidy/edges.rs, or move its code into one that has"
+            "`{name}` has no row: give it one in xtask/src/tidy/edges.rs, or move its code into one that has"
         )];
     };
     let shipped = member.dependencies.iter().filter(|dependency| dependency.kind != Kind::Dev);
@@ -139,6 +159,15 @@ mod tests {
             ("policy", "domain", Normal, None),
             ("broker", "ledger", Normal, None),
             ("cli", "ledger-sql", Normal, None),
+            ("cli", "host", Normal, None),
+            ("host", "ledger-sql", Normal, None),
+            ("host", "app", Normal, None),
+            ("host", "cli", Normal, Some("`host` depends on `cli`")),
+            ("host", "screen", Normal, Some("`host` depends on `screen`")),
+            ("app", "host", Normal, Some("`app` depends on `host`")),
+            ("kernel", "app", Normal, Some("`kernel` depends on `app`")),
+            ("screen", "domain", Normal, None),
+            ("screen", "ledger", Normal, Some("may use domain")),
             ("testkit", "ledger-sql", Normal, None),
             ("server", "axum", Normal, None),
             ("double", "axum", Normal, None),
@@ -148,11 +177,11 @@ mod tests {
             ("testkit", "double", Normal, None),
             ("domain", "serde", Normal, None),
             ("engine", "testkit", Dev, None),
-            ("runtime", "ledger-sql", Dev, None),
+            ("kernel", "ledger-sql", Dev, None),
             ("domain", "policy", Normal, Some("may use none of ours")),
             ("engine", "ledger", Normal, Some("may use domain")),
             ("engine", "ledger", Build, Some("may use domain")),
-            ("runtime", "ledger-sql", Normal, Some("`runtime` depends on `ledger-sql`")),
+            ("kernel", "ledger-sql", Normal, Some("`kernel` depends on `ledger-sql`")),
             ("server", "ledger-sql", Normal, Some("`server` depends on `ledger-sql`")),
             ("llm", "broker", Normal, Some("`llm` depends on `broker`")),
             ("testkit", "services", Normal, None),
@@ -162,7 +191,10 @@ mod tests {
             ("cli", "xtask", Normal, Some("`cli` depends on `xtask`")),
             ("cli", "testkit", Normal, Some("make it a dev-dependency")),
             ("cli", "axum", Normal, Some("only `server` may")),
-            ("attic", "domain", Normal, Some("`attic` is no room of the house")),
+            ("attic", "domain", Normal, Some("`attic` has no row")),
+            ("present", "app", Normal, None),
+            ("present", "ledger-sql", Normal, Some("`present` depends on `ledger-sql`")),
+            ("app", "present", Normal, Some("`app` depends on `present`")),
             ("domain", "attic", Normal, Some("`domain` depends on `attic`")),
         ];
         for (from, to, kind, expected) in table {

@@ -72,11 +72,11 @@ mod tests {
     fn only_the_server_listens_and_it_asks_where() {
         let bind = "let listener = TcpListener::bind(address)?;";
         let table: [(&[(&str, &str)], usize); 12] = [
-            (&[("crates/runtime/src/bus.rs", bind)], 1),
-            (&[("crates/cli/src/edge/x.rs", "use tokio::net::{UdpSocket};")], 1),
+            (&[("crates/kernel/src/bus.rs", bind)], 1),
+            (&[("crates/host/src/x.rs", "use tokio::net::{UdpSocket};")], 1),
             (&[("crates/tools/src/x.rs", "nix::sys::socket::listen(fd)")], 1),
-            (&[("crates/runtime/src/bus.rs", "// a TcpListener would be wrong here")], 0),
-            (&[("crates/runtime/tests/integration/bus.rs", bind), ("xtask/src/crash/watch.rs", bind)], 0),
+            (&[("crates/kernel/src/bus.rs", "// a TcpListener would be wrong here")], 0),
+            (&[("crates/kernel/tests/integration/bus.rs", bind), ("xtask/src/crash/watch.rs", bind)], 0),
             (&[("crates/tools/src/write/tests.rs", bind), ("crates/tools/src/tests/x.rs", bind)], 0),
             (&[("crates/tools/src/x.rs", "\n#[cfg(test)]\nmod tests {\n    TcpListener")], 0),
             (&[("crates/tools/src/x.rs", "\n#[cfg(test)]\nmod tests;\nuse std::net::TcpListener;")], 1),

@@ -10,7 +10,7 @@ use policy::tier::{Caller, Verdict};
 use policy::vpol::{self, Circumstances, Vpol};
 use serde_json::Value;
 
-use super::{Answer, DataLevel, Facts, Layer, matches, own_words};
+use super::{Answer, DataLevel, DecisionView, Layer, matches, own_words};
 use crate::access::Switch;
 use crate::grant::Enough;
 use crate::tool::{DataClass, ExecutionMode, Level, Reach, ToolSpec, ValidationMode};
@@ -26,7 +26,7 @@ pub(super) struct Said {
     pub(super) granted: Option<GrantId>,
 }
 
-pub(super) type Ask = fn(&Facts<'_>, &ToolSpec) -> Said;
+pub(super) type Ask = fn(&DecisionView<'_>, &ToolSpec) -> Said;
 
 pub(super) const ALL: [(Layer, Ask); 10] = [
     (Layer::Registered, registered),
@@ -69,10 +69,10 @@ const fn enough(tier: Tier) -> Enough {
     }
 }
 
-fn registered(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+fn registered(facts: &DecisionView<'_>, tool: &ToolSpec) -> Said {
     let id = &tool.id;
     let on = format!("the owner can switch it on: `regent tools enable {id}`");
-    match facts.switch {
+    match facts.inputs.switch {
         Switch::Off => deny(format!("{id} is switched off in tool-access.json"), on),
         Switch::OffByEnvironment => {
             deny(format!("{id} is switched off by REGENT_TOOLS_OFF"), "the owner can start without it")
@@ -88,8 +88,8 @@ fn registered(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
     }
 }
 
-fn schema(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
-    match facts.form {
+fn schema(facts: &DecisionView<'_>, tool: &ToolSpec) -> Said {
+    match &facts.inputs.form {
         Ok(()) => yes("the arguments have the form the tool takes"),
         Err(why) => deny(format!("the arguments do not fit the tool: {why}"), takes(tool)),
     }
@@ -108,28 +108,28 @@ fn takes(tool: &ToolSpec) -> String {
     format!("{} takes {}", tool.id, named.collect::<Vec<_>>().join(", "))
 }
 
-fn access(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
-    let concludes = facts.call.subtask.is_none() && facts.call.chosen_by == Chooser::Rule;
+fn access(facts: &DecisionView<'_>, tool: &ToolSpec) -> Said {
+    let concludes = facts.inputs.call.subtask.is_none() && facts.inputs.call.chosen_by == Chooser::Rule;
     if tool.reach == Reach::Origin && !concludes {
         return deny("only a task itself hands its result back, when it is over", "finish with the result");
     }
-    if tool.reach == Reach::Model && facts.call.chosen_by != Chooser::Rule {
+    if tool.reach == Reach::Model && facts.inputs.call.chosen_by != Chooser::Rule {
         return deny("only the loop asks a model", "ask in your own words");
     }
-    if !tool.agent_access.iter().any(|glob| matches(glob, facts.agent)) {
+    if !tool.agent_access.iter().any(|glob| matches(glob, &facts.inputs.agent)) {
         let who = tool.agent_access.join(", ");
         let who = if who.is_empty() { "nobody".to_owned() } else { who };
         return deny(
-            format!("the agent {} may not use {}", facts.agent, tool.id),
+            format!("the agent {} may not use {}", facts.inputs.agent, tool.id),
             format!("it is open to: {who}"),
         );
     }
-    let lacks = |role: &&String| !facts.principal.is_owner() && !facts.roles.contains(role);
+    let lacks = |role: &&String| !facts.inputs.principal.is_owner() && !facts.inputs.roles.contains(role);
     if let Some(role) = tool.role_requirements.iter().find(lacks) {
         return deny(format!("{} needs the role `{role}`", tool.id), "somebody who has that role can ask");
     }
-    let kept_back = |name: &&String| !facts.permissions.credentials.has(name);
-    if let Some(name) = facts.needs.iter().find(kept_back) {
+    let kept_back = |name: &&String| !facts.inputs.permissions.credentials.has(name);
+    if let Some(name) = facts.inputs.needs.iter().find(kept_back) {
         return deny(
             format!("{} uses the secret `{name}`, which is not for this principal", tool.id),
             "a tool without it",
@@ -139,21 +139,21 @@ fn access(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
 }
 
 /// What policies allow, and what was granted beyond that: never past a denial or a ceiling.
-fn permitted(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+fn permitted(facts: &DecisionView<'_>, tool: &ToolSpec) -> Said {
     if tool.reach == Reach::Origin {
         return yes("whoever was let in is answered");
     }
     if tool.reach == Reach::Model {
         return yes("what was let in is thought about");
     }
-    let why = match facts.permissions.may(tool.id.as_str()) {
+    let why = match facts.inputs.permissions.may(tool.id.as_str()) {
         acl::Verdict::May { by } => return yes(format!("`{by}` allows {}", tool.id)),
         acl::Verdict::MayNot(why) => why,
     };
     let grant = facts.grant(tool).filter(|(_, worth)| *worth >= enough(facts.tier(tool)));
     if let Some((granted, _)) = grant {
         let id = granted.id.to_string();
-        let with = facts.permissions.clone().and_granted(&id, vec![tool.id.to_string()]);
+        let with = facts.inputs.permissions.clone().and_granted(&id, vec![tool.id.to_string()]);
         if with.may(tool.id.as_str()).is_yes() {
             return Said {
                 granted: Some(granted.id),
@@ -161,7 +161,7 @@ fn permitted(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
             };
         }
     }
-    let allowed = facts.permissions.allowed();
+    let allowed = facts.inputs.permissions.allowed();
     let instead = match (&why, allowed.is_empty()) {
         (WhyNot::NobodyAllows, false) => format!("allowed are: {}", allowed.join(", ")),
         (WhyNot::NobodyAllows, true) => "nothing is allowed here; ask the owner".to_owned(),
@@ -172,8 +172,12 @@ fn permitted(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
     deny(format!("the admission does not allow {}: {why}", tool.id), instead)
 }
 
-fn caller(facts: &Facts<'_>) -> Caller {
-    Caller { trust: facts.trust, known: facts.principal.entity().is_some(), owner_directly: facts.directly() }
+fn caller(facts: &DecisionView<'_>) -> Caller {
+    Caller {
+        trust: facts.inputs.trust,
+        known: facts.inputs.principal.entity().is_some(),
+        owner_directly: facts.directly(),
+    }
 }
 
 fn spoken(verdict: Verdict, otherwise: String, tier: Tier, trust: Trust) -> Said {
@@ -187,30 +191,30 @@ fn spoken(verdict: Verdict, otherwise: String, tier: Tier, trust: Trust) -> Said
     }
 }
 
-fn trust(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+fn trust(facts: &DecisionView<'_>, tool: &ToolSpec) -> Said {
     let tier = facts.tier(tool);
-    let enough = format!("trust {} is enough for {tier}", facts.trust);
-    spoken(policy::tier::trust(caller(facts), tier), enough, tier, facts.trust)
+    let enough = format!("trust {} is enough for {tier}", facts.inputs.trust);
+    spoken(policy::tier::trust(caller(facts), tier), enough, tier, facts.inputs.trust)
 }
 
-fn tier(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+fn tier(facts: &DecisionView<'_>, tool: &ToolSpec) -> Said {
     let tier = facts.tier(tool);
-    spoken(policy::tier::tier(caller(facts), tier), format!("{tier} asks nobody"), tier, facts.trust)
+    spoken(policy::tier::tier(caller(facts), tier), format!("{tier} asks nobody"), tier, facts.inputs.trust)
 }
 
 /// The chain's policy as it was frozen and as it would be now, the tool's own mode, and what may still be used up.
-fn vpol(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
-    let Some(vpol) = facts.vpol else {
+fn vpol(facts: &DecisionView<'_>, tool: &ToolSpec) -> Said {
+    let Some(vpol) = facts.policies.frozen else {
         return deny("the chain names no validation policy that is known", "ask the owner");
     };
-    if let Some(exhausted) = facts.exhausted {
+    if let Some(exhausted) = &facts.inputs.exhausted {
         return deny(exhausted.to_string(), exhausted.remedy());
     }
-    let frozen = judged(vpol, facts.circumstances, facts, tool);
-    let of_chain = match facts.of_now {
+    let frozen = judged(vpol, facts.inputs.circumstances, facts, tool);
+    let of_chain = match facts.policies.of_now.zip(facts.inputs.of_now.map(|of_now| of_now.started)) {
         None => frozen,
         Some((now, started)) => {
-            let said = judged(now, Circumstances { started, ..facts.circumstances }, facts, tool);
+            let said = judged(now, Circumstances { started, ..facts.inputs.circumstances }, facts, tool);
             let reason = format!("{}, as the policies are now", said.reason);
             stricter(frozen, Said { reason, ..said })
         }
@@ -226,7 +230,7 @@ fn vpol(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
     stricter(of_chain, of_tool)
 }
 
-fn judged(policy: &Vpol, circumstances: Circumstances, facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+fn judged(policy: &Vpol, circumstances: Circumstances, facts: &DecisionView<'_>, tool: &ToolSpec) -> Said {
     let tier = facts.tier(tool);
     let word = policy.judge(&vpol::Asked {
         tool: tool.id.as_str(),
@@ -234,8 +238,8 @@ fn judged(policy: &Vpol, circumstances: Circumstances, facts: &Facts<'_>, tool: 
         data_class: tool.data_class,
         // Neither answering nor thinking is what a policy about calls means.
         hands_back: matches!(tool.reach, Reach::Origin | Reach::Model),
-        is_owner: facts.principal.is_owner(),
-        roles: facts.roles,
+        is_owner: facts.inputs.principal.is_owner(),
+        roles: &facts.inputs.roles,
         circumstances,
     });
     let reason = word.reason(policy);
@@ -256,12 +260,12 @@ fn stricter(one: Said, other: Said) -> Said {
 /// Secrets and data levels are looked at; the directives themselves are not built yet, so nothing that writes outside,
 /// leaves the machine or changes the house is let through unseen. What only reads outside for the owner may, if every
 /// argument, sink or not, stands in the owner's words: then nothing leaves that they did not write.
-fn prime_directives(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
-    if let Some(name) = facts.leaks {
+fn prime_directives(facts: &DecisionView<'_>, tool: &ToolSpec) -> Said {
+    if let Some(name) = &facts.inputs.leaks {
         let reason = format!("the value of the secret `{name}` stands in the arguments");
         return deny(reason, "leave it out: a tool that needs it gets it from the broker");
     }
-    let reached = match (facts.permissions.data, tool.data_class) {
+    let reached = match (facts.inputs.permissions.data, tool.data_class) {
         (DataLevel::Full, _) | (_, None) => true,
         (DataLevel::Restricted, Some(class)) => class == DataClass::Logistics,
         (DataLevel::None, Some(_)) => false,
@@ -274,7 +278,9 @@ fn prime_directives(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
         Reach::Nothing => yes("it only computes; no directives are built yet"),
         Reach::Workspace => yes("nothing leaves the workspace; no directives are built yet"),
         Reach::Model => yes("it is told to a model that the owner has chosen for such data"),
-        Reach::Origin if facts.principal.is_owner() => yes("it answers the owner at their own terminal"),
+        Reach::Origin if facts.inputs.principal.is_owner() => {
+            yes("it answers the owner at their own terminal")
+        }
         Reach::Origin | Reach::House | Reach::Outside if facts.directly() => {
             yes("the owner does it with their own hand; no directives are built yet")
         }
@@ -288,31 +294,31 @@ fn prime_directives(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
     }
 }
 
-fn reads_with_the_owners_words(facts: &Facts<'_>, tool: &ToolSpec) -> bool {
+fn reads_with_the_owners_words(facts: &DecisionView<'_>, tool: &ToolSpec) -> bool {
     let words = own_words::of(facts.request);
-    facts.principal.is_owner()
+    facts.inputs.principal.is_owner()
         && facts.tier(tool) == Tier::ReadOnly
-        && own_words::unexplained_argument(tool, &facts.call.args, words).is_none()
+        && own_words::unexplained_argument(tool, &facts.inputs.call.args, words).is_none()
 }
 
 /// Not built yet: a sink of what writes or leaves that is not written word for word in the owner's request is reviewed
 /// whenever a model chose it. What is put under a dot-name is reviewed whatever the request says.
-fn provenance(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
-    let dot_name = facts.changes.into_iter().flat_map(Changes::iter).find(|change| change.fills_dot_name());
+fn provenance(facts: &DecisionView<'_>, tool: &ToolSpec) -> Said {
+    let dot_name = facts.inputs.changes.iter().flat_map(Changes::iter).find(|change| change.fills_dot_name());
     if let Some(change) = dot_name.filter(|_| !facts.directly()) {
         let reason =
             format!("{} has a dot-name, which other programs obey: a person looks first", change.path);
         return Said { instead: Some("a name without a dot before it".into()), ..review(reason) };
     }
-    match facts.call.chosen_by {
+    match facts.inputs.call.chosen_by {
         Chooser::Rule => return yes("a rule of the program chose it from the request's own words"),
-        Chooser::Owner { .. } if facts.principal.is_owner() => return yes("the owner wrote it"),
+        Chooser::Owner { .. } if facts.inputs.principal.is_owner() => return yes("the owner wrote it"),
         Chooser::Owner { .. } | Chooser::Model => {}
     }
     if facts.tier(tool) == Tier::ReadOnly && tool.reach != Reach::Outside {
         return yes("it only reads here, and nothing leaves");
     }
-    match own_words::unexplained_sink(tool, &facts.call.args, own_words::of(facts.request)) {
+    match own_words::unexplained_sink(tool, &facts.inputs.call.args, own_words::of(facts.request)) {
         None => yes("every sink is written word for word in the owner's request"),
         Some(sink) => {
             let reason = format!("a model chose `{sink}`, and the owner's request does not name it");
@@ -328,18 +334,18 @@ fn provenance(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
 }
 
 /// What did not work in this task is not tried again; nobody's yes makes it work.
-fn plan(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+fn plan(facts: &DecisionView<'_>, tool: &ToolSpec) -> Said {
     let forbids = |must_not: &MustNot| {
-        let target = target(tool.sinks.first().map(String::as_str), &facts.call.args);
+        let target = target(tool.sinks.first().map(String::as_str), &facts.inputs.call.args);
         must_not.forbids(tool.id.as_str(), Some(&target))
     };
-    match facts.must_not.and_then(forbids) {
+    match forbids(&facts.inputs.must_not) {
         None => yes("the plan forbids nothing"),
         Some(why) => deny(why, "another tool, or another target"),
     }
 }
 
-fn level(facts: &Facts<'_>, tool: &ToolSpec) -> Said {
+fn level(facts: &DecisionView<'_>, tool: &ToolSpec) -> Said {
     if facts.directly() {
         return yes("the owner does it with their own hand");
     }

@@ -13,24 +13,19 @@ pub(crate) mod own_words;
 
 use std::fmt;
 
-use domain::call::{Call, Chooser};
-use domain::change::Changes;
+use domain::call::Chooser;
 use domain::constitution::Rule;
 pub use domain::glob::matches;
 use domain::id::{ApprovalId, GrantId};
-use domain::principal::Principal;
 use domain::source::Text;
-use domain::task::MustNot;
-use domain::{Digest, Tier, Trust};
-use policy::acl::Permissions;
+use domain::{Digest, Tier};
 pub use policy::acl::{Credentials, DataLevel};
-use policy::vpol::{Circumstances, Vpol};
 use serde::{Deserialize, Serialize};
 
-use crate::access::Switch;
-use crate::budget::Exhausted;
+use crate::decision_inputs::DecisionInputs;
 use crate::grant::{self, Enough, Granted};
 use crate::tool::ToolSpec;
+use crate::validation::Policies;
 
 pub use gate::Governed;
 
@@ -141,94 +136,65 @@ impl fmt::Display for Decision {
     }
 }
 
-/// Everything the layers may look at.
+/// Everything that the layers may look at: the inputs of a decision, and the bodies that they name.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
-    pub call: &'a Call,
+pub struct DecisionView<'a> {
+    pub inputs: &'a DecisionInputs,
     pub tool: Option<&'a ToolSpec>,
-    pub switch: Switch,
-    /// What the tool's schema, and the tool itself, say of the arguments' form.
-    pub form: Result<(), &'a str>,
-    /// What this very call can do: at least what the tool can.
-    pub tier: Tier,
-    pub agent: &'a str,
-    pub principal: &'a Principal,
-    pub trust: Trust,
-    /// Of the principal.
-    pub roles: &'a [String],
-    /// By which names a grant can mean the principal.
-    pub labels: &'a [String],
-    /// How far the admission lets them go: tools, secrets that a tool's configuration may name, data.
-    pub permissions: &'a Permissions,
-    /// Secrets that it names.
-    pub needs: &'a [String],
-    /// Frozen for the chain; nothing if nobody knows it.
-    pub vpol: Option<&'a Vpol>,
-    /// What such a chain would come under now, where that is another policy, and what was started in the window of its rate.
-    pub of_now: Option<(&'a Vpol, u32)>,
-    /// What the rules of a policy ask about.
-    pub circumstances: Circumstances,
-    /// A budget that has not enough left for it.
-    pub exhausted: Option<&'a Exhausted>,
-    /// A secret whose value stands in the arguments.
-    pub leaks: Option<&'a str>,
+    /// The policies of the call: the one that was frozen for the chain, and the one of now where that is another.
+    pub policies: Policies<'a>,
     /// What the chain began with.
     pub request: &'a Text,
-    pub session: &'a str,
-    /// Grants that hold at this moment, whatever they are for.
-    pub grants: &'a [Granted],
-    /// What it would change, as it was looked at.
-    pub changes: Option<&'a Changes>,
-    /// What this very call is told from every other by; nothing where nobody needs to.
-    pub fingerprint: Option<Digest>,
-    /// A person's yes, if one was brought along.
-    pub leave: Option<Leave>,
-    /// What the plan of the moment is not to use.
-    pub must_not: Option<&'a MustNot>,
 }
 
-impl Facts<'_> {
+impl DecisionView<'_> {
     /// The owner's own hand, without an agent in between.
     fn directly(&self) -> bool {
-        self.principal.is_owner() && matches!(self.call.chosen_by, Chooser::Owner { .. })
+        self.inputs.principal.is_owner() && matches!(self.inputs.call.chosen_by, Chooser::Owner { .. })
     }
 
     fn confirmed(&self) -> bool {
-        let by_hand = self.principal.is_owner() && self.call.chosen_by == Chooser::Owner { confirmed: true };
-        by_hand || self.leave.is_some_and(|leave| Some(leave.to) == self.fingerprint)
+        let by_hand = self.inputs.principal.is_owner()
+            && self.inputs.call.chosen_by == Chooser::Owner { confirmed: true };
+        by_hand || self.inputs.leave.is_some_and(|leave| Some(leave.to) == self.inputs.fingerprint)
     }
 
     /// The grant that is worth most for this call.
     fn grant(&self, tool: &ToolSpec) -> Option<(&Granted, Enough)> {
-        let caller = grant::Caller { labels: self.labels, agent: self.agent, session: self.session };
-        let worth = |granted| Granted::worth(granted, self.call, tool, caller).map(|worth| (granted, worth));
-        self.grants.iter().filter_map(worth).max_by_key(|(_, worth)| *worth)
+        let caller = grant::Caller {
+            labels: &self.inputs.labels,
+            agent: &self.inputs.agent,
+            session: &self.inputs.session,
+        };
+        let worth =
+            |granted| Granted::worth(granted, &self.inputs.call, tool, caller).map(|worth| (granted, worth));
+        self.inputs.grants.iter().filter_map(worth).max_by_key(|(_, worth)| *worth)
     }
 
     /// The call's own tier, and never less than the tool's.
     fn tier(&self, tool: &ToolSpec) -> Tier {
-        self.tier.max(tool.tier)
+        self.inputs.tier.max(tool.tier)
     }
 }
 
 /// What the layers say, as far as the constitution lets it stand.
 #[must_use]
-pub fn governed(facts: &Facts<'_>) -> Governed {
+pub fn governed(facts: &DecisionView<'_>) -> Governed {
     gate::govern(facts, decide(facts))
 }
 
 /// What the layers say.
 #[must_use]
-pub fn decide(facts: &Facts<'_>) -> Decision {
+pub fn decide(facts: &DecisionView<'_>) -> Decision {
     decide_by(&layers::ALL, facts)
 }
 
-fn decide_by(asked: &[(Layer, layers::Ask)], facts: &Facts<'_>) -> Decision {
+fn decide_by(asked: &[(Layer, layers::Ask)], facts: &DecisionView<'_>) -> Decision {
     let Some(tool) = facts.tool else {
         let word = Word {
             layer: Layer::Registered,
             answer: Answer::Deny,
-            reason: format!("there is no tool `{}`", facts.call.tool),
+            reason: format!("there is no tool `{}`", facts.inputs.call.tool),
             instead: Some("one of the tools that are there: `regent tools list`".into()),
         };
         return Decision::of(vec![word], false, None);

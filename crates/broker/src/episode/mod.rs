@@ -18,13 +18,12 @@ use domain::source::{Source, Text};
 use domain::{Clock, Digest, Tags, Time, Trust};
 use ledger::records::{Salt, SaltBytes};
 use policy::acl::{Credentials, Permissions};
-use policy::vpol::Vpol;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::access::Switches;
 use crate::alias;
-use crate::broker::{Asker, Broker, Moment};
+use crate::broker::{Broker, CallContext};
 use crate::budget::{Accounts, Limits, Standing};
 use crate::decide::{Answer, DataLevel, Layer, Word, own_words};
 use crate::registry::Registry;
@@ -157,7 +156,10 @@ impl Episode {
                     let everything = vec![String::from("*")];
                     let permissions =
                         Permissions::allowing("episode", everything, Credentials::NONE, DataLevel::Full);
-                    let asker = Asker {
+                    let (switches, limits, standing) =
+                        (Switches::default(), Limits::default(), Standing::default());
+                    let vpol = self.principal.vpol();
+                    let context = CallContext {
                         agent: policy::admit::MAIN,
                         principal: &principal,
                         trust: self.principal.trust(),
@@ -166,8 +168,17 @@ impl Episode {
                         permissions: &permissions,
                         request: &request,
                         salt: &stage.salt,
+                        switches: &switches,
+                        limits: &limits,
+                        accounts: &stage.accounts,
+                        standing: &standing,
+                        validation: Validation::frozen(&vpol),
+                        grants: &[],
+                        looked: None,
+                        leave: None,
+                        must_not: None,
                     };
-                    stage.ask(call, &asker, &self.principal.vpol())
+                    stage.ask(call, &context)
                 }
             };
             let approved = said.answer == Answer::Review && step.human == Human::Approve;
@@ -247,10 +258,8 @@ impl Stage {
         self.names.get(name).or_else(|| by_alias().map(|(_, id)| id))
     }
 
-    fn ask(&self, call: Call, asker: &Asker<'_>, vpol: &Vpol) -> Said {
-        let (switches, limits, standing) = (Switches::default(), Limits::default(), Standing::default());
-        let moment = Moment::plain(&switches, &limits, &self.accounts, &standing, Validation::frozen(vpol));
-        match self.broker.authorize(call, asker, &moment) {
+    fn ask(&self, call: Call, context: &CallContext<'_>) -> Said {
+        match self.broker.authorize(call, context) {
             Ok(ruled) => {
                 let decision = ruled.decision();
                 // The answer names one of the ten. Where all of them would have let it pass, it is the one that asks

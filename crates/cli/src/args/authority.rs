@@ -381,7 +381,7 @@ impl std::str::FromStr for GrantSpan {
 
 /// A time as people write it.
 fn valid_for(text: &str) -> Result<std::time::Duration, String> {
-    runtime::settings::duration(text).ok_or_else(|| "write it like 2h or 7d, up to 30d".to_owned())
+    app::instance::settings::duration(text).ok_or_else(|| "write it like 2h or 7d, up to 30d".to_owned())
 }
 
 #[cfg(test)]

@@ -44,12 +44,3 @@ pub(crate) enum Tier {
     Brain,
     Hands,
 }
-
-impl Tier {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Brain => "brain",
-            Self::Hands => "hands",
-        }
-    }
-}

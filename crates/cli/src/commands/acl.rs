@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use app::policies::{AclChange, AclCheck, AclLine, AclReport, Apply, Replayed};
+use app::{App, Code, PolicyMistake, PolicyStatus, Problem};
 use policy::acl::{Effect, Loaded, filter, load, written};
-use runtime::app::{AclChange, AclCheck, AclLine, AclReport, Apply, Replayed};
-use runtime::{App, Code, Mistaken, Problem, Standing};
 
 use super::policies::{read, text};
 use super::{Done, lines};
@@ -18,16 +18,16 @@ pub(crate) async fn acl(app: &App, screen: &Screen, command: Acl) -> Done {
         Acl::List => list(app, screen).await,
         Acl::Show { name } => show(app, screen, &name).await,
         Acl::Apply { file, dry_run } => {
-            let change = app.acl_apply(&called(&file)?, &text(&file)?, how(dry_run)).await?;
+            let change = app.policies().apply(&called(&file)?, &text(&file)?, how(dry_run)).await?;
             changed(app, screen, &change).await
         }
         Acl::Remove { file, dry_run } => {
-            changed(app, screen, &app.acl_remove(&file, how(dry_run)).await?).await
+            changed(app, screen, &app.policies().remove(&file, how(dry_run)).await?).await
         }
         Acl::Enable { name } => switched(app, screen, &name, true).await,
         Acl::Disable { name } => switched(app, screen, &name, false).await,
         Acl::Validate { files } if files.is_empty() => {
-            let AclCheck { policies, files, notes } = app.acl_check()?;
+            let AclCheck { policies, files, notes } = app.policies().check()?;
             valid(screen, policies, files, &notes)
         }
         Acl::Validate { files } => {
@@ -39,8 +39,11 @@ pub(crate) async fn acl(app: &App, screen: &Screen, command: Acl) -> Done {
             replay(app, screen, &policies, since.0, all).await
         }
         Acl::Test { policies, .. } => {
-            let set =
-                if policies.is_empty() { app.acl_in_force().await? } else { read(&policies, load)?.set };
+            let set = if policies.is_empty() {
+                app.policies().in_force().await?
+            } else {
+                read(&policies, load)?.set
+            };
             if policies.is_empty() {
                 warn(app, screen).await;
             }
@@ -59,7 +62,7 @@ async fn replay(app: &App, screen: &Screen, files: &[PathBuf], back: Option<Dura
     for file in files {
         given.push((called(file)?, text(file)?));
     }
-    let replay = app.acl_replay(&given, back).await?;
+    let replay = app.policies().replay(&given, back).await?;
     let shown = |one: &&Replayed| all || !one.differs.is_empty();
     for one in replay.events.iter().filter(shown) {
         if screen.json {
@@ -94,7 +97,7 @@ async fn replay(app: &App, screen: &Screen, files: &[PathBuf], back: Option<Dura
 
 /// Nobody locks themselves out unseen.
 async fn locked_out(app: &App, screen: &Screen) -> Result<(), Problem> {
-    if !app.lets_owner_in().await? {
+    if !app.policies().lets_owner_in().await? {
         let what = "! you are not let in by these policies yourself: `regent run` will say R3001";
         screen.note(&format!("{what}; {}", screen.note_tinted("regent acl list", Tone::Command)));
     }
@@ -103,7 +106,7 @@ async fn locked_out(app: &App, screen: &Screen) -> Result<(), Problem> {
 
 /// One line beside the result while the files of the house are no good.
 pub(crate) async fn warn(app: &App, screen: &Screen) {
-    if let Some(warning) = app.policy_warning().await {
+    if let Some(warning) = app.policies().warning().await {
         let command = screen.note_tinted("regent acl validate", Tone::Command);
         screen.note(&format!("! {}: {command}", inline(&warning)));
     }
@@ -114,7 +117,7 @@ const fn how(dry_run: bool) -> Apply {
 }
 
 async fn list(app: &App, screen: &Screen) -> Done {
-    let report = app.acl().await?;
+    let report = app.policies().list().await?;
     if screen.json {
         screen.json_line(&report)?;
         return Ok(0);
@@ -134,20 +137,20 @@ async fn list(app: &App, screen: &Screen) -> Done {
 fn standing(app: &App, report: &AclReport) -> String {
     let since = report.since.map_or_else(|| "now".to_owned(), |since| since.date_time(app.zone()));
     match report.standing {
-        Standing::Current => format!("in force since {since}"),
-        Standing::LastGood => {
+        PolicyStatus::Current => format!("in force since {since}"),
+        PolicyStatus::LastGood => {
             format!("! the files have mistakes: these are the last good policies, in force since {since}")
         }
-        Standing::ShippedOnly => {
+        PolicyStatus::ShippedOnly => {
             "! the files have mistakes: only the policies that ship are in force".to_owned()
         }
-        Standing::Closed => {
+        PolicyStatus::Closed => {
             "! the files have mistakes, and the last good policies are damaged: nobody is let in".to_owned()
         }
     }
 }
 
-fn mistaken(screen: &Screen, mistakes: &[Mistaken]) {
+fn mistaken(screen: &Screen, mistakes: &[PolicyMistake]) {
     for mistake in mistakes {
         screen.note(&format!("! {}", inline(&mistake.what)));
     }
@@ -163,7 +166,7 @@ fn row(screen: &Screen, line: &AclLine) -> String {
 }
 
 async fn show(app: &App, screen: &Screen, name: &str) -> Done {
-    let view = app.acl_policy(name).await?;
+    let view = app.policies().show(name).await?;
     if screen.json {
         screen.json_line(&view)?;
         return Ok(0);
@@ -175,7 +178,7 @@ async fn show(app: &App, screen: &Screen, name: &str) -> Done {
 }
 
 async fn switched(app: &App, screen: &Screen, name: &str, enabled: bool) -> Done {
-    let line = app.acl_switch(name, enabled).await?;
+    let line = app.policies().switch(name, enabled).await?;
     if screen.json {
         screen.json_line(&line)?;
     } else {

@@ -2,19 +2,22 @@
 
 use std::time::Duration;
 
+use app::approvals::{Act, ApprovalView, CodeView, PendingItem, PendingList};
+use app::people::PersonDetails;
+use app::{App, Code, Problem};
 use domain::approval::Status;
 use domain::event::TERMINAL;
 use domain::id::ApprovalId;
-use runtime::app::{Act, ApprovalView, CodeView, Introduction, PendingItem, PendingList};
-use runtime::{App, Code, Problem};
+use present::approval::{
+    describe_outcome, group_alike, is_title_complete, list_files, render_block, render_deciding_values,
+    render_offer, write_title,
+};
+use present::{Folding, Style};
 use serde_json::Value;
 
 use super::tools::arguments;
 use super::{Done, Trouble, knocks};
 use crate::args::{Approvals, Lasting};
-use crate::show::approval::{
-    Fold, Look, block, could_be_granted, files, groups, outcome, title, title_says_all, values,
-};
 use crate::show::{Screen, Tone, brief, plural, problem, span};
 
 pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) -> Done {
@@ -22,12 +25,12 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
         Approvals::List { limit, senders } => list(app, screen, limit, senders).await,
         Approvals::Show { id, all } if is_knock(app, &id).await => knocks::show(app, screen, &id, all).await,
         Approvals::Show { id, all } => {
-            let view = app.approval(&id).await.map_err(|problem| unknown(&id, problem))?;
+            let view = app.approvals().show(&id).await.map_err(|problem| unknown(&id, problem))?;
             if screen.json {
                 screen.json_line(&view)?;
                 return Ok(0);
             }
-            let fold = if all { Fold::Whole } else { Fold::Folded("-v shows all") };
+            let fold = if all { Folding::Whole } else { Folding::FirstLines("-v shows all") };
             page(app, screen, &view, fold)?;
             Ok(0)
         }
@@ -36,7 +39,7 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
             for id in &ids {
                 wanting_in.push(is_knock(app, id).await);
             }
-            let who = Introduction { name, relationship, person };
+            let who = PersonDetails { name, relationship, person };
             if wanting_in.iter().all(|knock| *knock)
                 && value.is_none()
                 && valid_for.is_none()
@@ -44,7 +47,7 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
             {
                 return knocks::approve(app, screen, &ids, &who).await;
             }
-            if wanting_in.contains(&true) || who != Introduction::default() {
+            if wanting_in.contains(&true) || who != PersonDetails::default() {
                 let what = "whoever wants in is answered by themselves: with --name, --relationship or --person, and nothing else";
                 return Err(usage(what).remedy("regent approvals list").into());
             }
@@ -70,7 +73,7 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
             Err(usage(what).remedy(format!("regent approvals modify {id} NAME=VALUE")).into())
         }
         Approvals::Modify { id, args, json_args, value } => {
-            let view = app.approval(&id).await.map_err(|problem| unknown(&id, problem))?;
+            let view = app.approvals().show(&id).await.map_err(|problem| unknown(&id, problem))?;
             let args = match json_args {
                 Some(whole) => arguments(app, tool(&view)?, &[], Some(&whole)).await?,
                 None => changed(app, &view, &args).await?,
@@ -79,11 +82,11 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
         }
         Approvals::Escalate { id } => each(app, screen, &[id], &Act::Escalate).await,
         Approvals::Code { id } => {
-            let made = app.approval_code(&id).await.map_err(|problem| unknown(&id, problem))?;
+            let made = app.approvals().create_code(&id).await.map_err(|problem| unknown(&id, problem))?;
             code(app, screen, &made)
         }
         Approvals::Reply { text } => {
-            let view = app.approval_reply(&text.join(" ")).await?;
+            let view = app.approvals().reply(&text.join(" ")).await?;
             told(app, screen, &view)?;
             Ok(0)
         }
@@ -94,7 +97,7 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
 async fn is_knock(app: &App, id: &str) -> bool {
     let id = id.split_once('/').map_or(id, |(id, _)| id);
     // A word that can be none makes nobody open a house.
-    id.starts_with("k-") && app.is_knock(id).await.unwrap_or(false)
+    id.starts_with("k-") && app.access_requests().contains(id).await.unwrap_or(false)
 }
 
 fn usage(what: &str) -> Problem {
@@ -130,14 +133,14 @@ pub(super) async fn changed(app: &App, view: &ApprovalView, pairs: &[String]) ->
 async fn each(app: &App, screen: &Screen, ids: &[String], act: &Act) -> Done {
     let mut known: Vec<ApprovalId> = Vec::new();
     for id in ids {
-        let view = app.approval(id).await.map_err(|problem| unknown(id, problem))?;
+        let view = app.approvals().show(id).await.map_err(|problem| unknown(id, problem))?;
         if !known.contains(&view.id) {
             known.push(view.id);
         }
     }
     let mut failed = None;
     for id in &known {
-        match app.resolve(&id.to_string(), act.clone(), TERMINAL).await {
+        match app.approvals().resolve(&id.to_string(), act.clone(), TERMINAL).await {
             Ok(view) => told(app, screen, &view)?,
             Err(trouble) if known.len() == 1 => return Err(trouble.into()),
             Err(trouble) => {
@@ -156,7 +159,7 @@ fn told(app: &App, screen: &Screen, view: &ApprovalView) -> Result<(), Trouble> 
     if screen.json {
         return Ok(screen.json_line(view)?);
     }
-    screen.line(&format!("{} {}", view.short, outcome(view, &look(app, screen, Fold::Whole))))?;
+    screen.line(&format!("{} {}", view.short, describe_outcome(view, &look(app, screen, Folding::Whole))))?;
     if view.grant.is_some() {
         screen.note(&format!("  a grant was written: {}", command(screen, "regent grants list")));
     }
@@ -172,20 +175,20 @@ fn command(screen: &Screen, text: &str) -> String {
     screen.note_tinted(text, Tone::Command)
 }
 
-fn look<'a>(app: &'a App, screen: &Screen, fold: Fold) -> Look<'a> {
-    Look { now: app.now(), zone: app.zone(), theme: screen.theme(), width: screen.width, fold }
+fn look<'a>(app: &'a App, screen: &Screen, fold: Folding) -> Style<'a> {
+    screen.style(app).with_folding(fold)
 }
 
-fn page(app: &App, screen: &Screen, view: &ApprovalView, fold: Fold) -> std::io::Result<()> {
+fn page(app: &App, screen: &Screen, view: &ApprovalView, fold: Folding) -> std::io::Result<()> {
     let look = look(app, screen, fold);
-    for line in block(view, &look) {
+    for line in render_block(view, &look) {
         screen.line(&line)?;
     }
     if !view.status.is_open() {
         return Ok(());
     }
     // Here nobody presses a key: the offer is a command.
-    for line in could_be_granted(view, &look) {
+    for line in render_offer(view, &look) {
         screen.line(&line)?;
     }
     answers(screen, view);
@@ -212,7 +215,7 @@ const SENDERS: u32 = 3;
 
 async fn list(app: &App, screen: &Screen, limit: u32, all_senders: bool) -> Done {
     let senders = if all_senders || screen.json { limit } else { SENDERS };
-    let PendingList { items, calls, senders } = app.pending(limit, senders).await?;
+    let PendingList { items, calls, senders } = app.approvals().pending(limit, senders).await?;
     if screen.json {
         for item in &items {
             screen.json_line(item)?;
@@ -231,7 +234,7 @@ async fn list(app: &App, screen: &Screen, limit: u32, all_senders: bool) -> Done
                 let (line, says_all) = row(app, screen, view);
                 screen.line(&line)?;
                 if !says_all {
-                    for line in values(view, &look(app, screen, Fold::Whole)) {
+                    for line in render_deciding_values(view, &look(app, screen, Folding::Whole)) {
                         screen.line(&line)?;
                     }
                 }
@@ -242,10 +245,10 @@ async fn list(app: &App, screen: &Screen, limit: u32, all_senders: bool) -> Done
     let senders_left = senders.saturating_sub(all_shown - calls_shown);
     left_out(screen, limit, calls.saturating_sub(calls_shown), senders_left);
     // Every one of them has been shown; where that cannot be, a yes to all of them is not offered.
-    for group in groups(&shown).iter().filter(|group| group.len() > 1) {
+    for group in group_alike(&shown).iter().filter(|group| group.len() > 1) {
         let ids: Vec<&str> = group.iter().map(|view| view.short.as_str()).collect();
         let files: Vec<String> =
-            group.iter().flat_map(|view| files(view)).map(|file| brief(&file, 60)).collect();
+            group.iter().flat_map(|view| list_files(view)).map(|file| brief(&file, 60)).collect();
         // The command has a line of its own: a file can be called like one.
         screen.note(&format!("  {} alike: {}", group.len(), files.join(", ")));
         screen.note(&command(screen, &format!("regent approvals approve {}", ids.join(" "))));
@@ -280,13 +283,13 @@ fn left_out(screen: &Screen, limit: u32, calls: u64, senders: u64) {
 fn row(app: &App, screen: &Screen, view: &ApprovalView) -> (String, bool) {
     const LEFT: usize = 20;
     let theme = screen.theme();
-    let mark = if wants_typing(view) { theme.attention() } else { theme.question() };
+    let mark = if wants_typing(view) { theme.mark_attention() } else { theme.mark_question() };
     let left = view.timeout_at.since(app.now());
     let left = if left == Duration::ZERO { "over".into() } else { span(left) };
     let right = format!("   {}", view.task_short);
     let room = screen.width.saturating_sub(LEFT + right.chars().count());
-    let says_all = title_says_all(view, room);
-    let title = title(view, room);
+    let says_all = is_title_complete(view, room);
+    let title = write_title(view, room);
     let line =
         format!("{mark} {left:>6}  {}  {title:<room$}{right}", screen.tinted(&view.short, Tone::Command));
     (line, says_all)

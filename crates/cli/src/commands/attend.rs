@@ -4,27 +4,30 @@ use std::cell::Cell;
 use std::future::Future;
 use std::time::Duration;
 
+use app::WaitMode;
+use app::approvals::{Act, ApprovalView};
+use app::tasks::Report;
+use app::{App, DisplayEvent, Problem};
 use domain::Time;
 use domain::event::TERMINAL;
 use domain::id::TaskId;
+use host::ProcessEnvironment;
 use jiff::tz::TimeZone;
-use runtime::app::{Act, ApprovalView, Patience, Report};
-use runtime::{App, Problem, Shown};
+use present::approval::{describe_deadline, write_title};
 use serde_json::Value;
 
 use super::approvals::changed;
 use super::jobs::{Resizes, Suspended};
 use super::prompt::{Conversation, Desk, Terminal};
-use crate::edge::tty::{Heard, Marks, Tty};
-use crate::edge::{Seat, Surroundings};
 use crate::live::Live;
-use crate::show::approval::{Fold, Look, open_until, title};
 use crate::show::{Screen, Tone};
+use crate::terminal::TerminalSession;
+use crate::terminal::tty::{Heard, Marks, Tty};
 
 /// What stays with the person while work goes on.
 #[derive(Clone, Debug)]
 pub(crate) struct Attendance {
-    pub(super) seat: Seat,
+    pub(super) seat: TerminalSession,
     /// Where they can be asked; nothing if they cannot.
     pub(super) tty: Option<Tty>,
     pub(super) live: Live,
@@ -36,8 +39,8 @@ impl Attendance {
     /// Somebody is asked only where they see the question and can answer it, and never in the middle of JSON.
     pub(super) fn of(
         screen: &Screen,
-        surroundings: &Surroundings,
-        seat: &Seat,
+        surroundings: &ProcessEnvironment,
+        seat: &TerminalSession,
         live: &Live,
         wait: bool,
     ) -> Self {
@@ -46,8 +49,8 @@ impl Attendance {
         Self { seat: seat.clone(), tty, live: live.clone(), wait }
     }
 
-    pub(super) fn patience(&self) -> Patience {
-        if self.wait || self.tty.is_some() { Patience::Stay(self.seat.left()) } else { Patience::Leave }
+    pub(super) fn wait(&self) -> WaitMode {
+        if self.wait || self.tty.is_some() { WaitMode::Stay(self.seat.left()) } else { WaitMode::Leave }
     }
 }
 
@@ -73,7 +76,7 @@ pub(super) async fn attended(
     work: impl Future<Output = Result<Report, Problem>>,
 ) -> Result<Report, Problem> {
     let Attendance { seat, tty, live, wait } = attendance;
-    live.begin(tty.as_ref(), app.now());
+    live.begin(tty.as_ref(), app.tasks().feed(), app.now());
     let (known, perhaps) = match task {
         Whose::New => (None, None),
         Whose::Ours(task) => (Some(task), None),
@@ -91,7 +94,7 @@ pub(super) async fn attended(
         }
     };
     let (mut work, mut talk) = (std::pin::pin!(work), std::pin::pin!(talk));
-    let mut display = app.display();
+    let mut wakes = app.tasks().feed();
     let mut suspended = Suspended::over(tty.as_ref(), live);
     let mut resizes = Resizes::default();
     let (mut talking, mut posting, mut doubt) = (true, true, perhaps.is_some());
@@ -105,16 +108,18 @@ pub(super) async fn attended(
                 if talking {
                     drop(tokio::time::timeout(AT_MOST, talk).await);
                 }
+                follow(app, live).await;
                 live.close(app.now());
                 return report;
             }
             () = &mut talk, if talking => talking = false,
-            shown = display.next(), if posting => {
-                match shown {
-                    Some(Shown::Step(posted)) => desk.task.set(Some(posted.task)),
-                    Some(Shown::Missed(_)) => {}
+            event = wakes.next(), if posting => {
+                match event {
+                    Some(DisplayEvent::Step(published)) => desk.task.set(Some(published.task)),
+                    Some(DisplayEvent::Delta(..) | DisplayEvent::Missed(_)) => {}
                     None => posting = false,
                 }
+                follow(app, live).await;
                 seat.stir();
                 name(app, live, desk.task.get()).await;
                 live.draw(app.now());
@@ -131,6 +136,16 @@ pub(super) async fn attended(
             }
             job = suspended.asked() => suspended.obey(job),
         }
+    }
+}
+
+/// Takes in what the work has published. What the feed has missed is read from the journal; what cannot be read there is
+/// reported by the work.
+async fn follow(app: &App, live: &Live) {
+    if let Some(task) = live.follow()
+        && let Ok(journal) = app.record().steps(&task.to_string()).await
+    {
+        live.catch_up(task, &journal);
     }
 }
 
@@ -202,17 +217,17 @@ struct AtWork<'a> {
 impl Desk for AtWork<'_> {
     async fn open(&self) -> Result<Vec<ApprovalView>, Problem> {
         match self.task.get() {
-            Some(task) => self.app.questions_of(task).await,
+            Some(task) => self.app.approvals().open_of_task(task).await,
             None => Ok(Vec::new()),
         }
     }
 
     async fn look(&self, id: &str) -> Result<ApprovalView, Problem> {
-        self.app.approval(id).await
+        self.app.approvals().show(id).await
     }
 
     async fn resolve(&self, id: &str, act: Act) -> Result<ApprovalView, Problem> {
-        self.app.resolve(id, act, TERMINAL).await
+        self.app.approvals().resolve(id, act, TERMINAL).await
     }
 
     async fn changed(&self, view: &ApprovalView, pair: &str) -> Result<Value, Problem> {
@@ -229,7 +244,7 @@ impl Desk for AtWork<'_> {
 }
 
 /// Says once of each question that it is there, for whoever can answer it elsewhere.
-async fn tell(desk: &AtWork<'_>, screen: &Screen, seat: &Seat) {
+async fn tell(desk: &AtWork<'_>, screen: &Screen, seat: &TerminalSession) {
     let mut told = Vec::new();
     while !seat.has_left() && !seat.is_closed() {
         let open = desk.open().await.unwrap_or_default();
@@ -258,14 +273,13 @@ pub(super) fn left_waiting(app: &App, screen: &Screen, report: &Report) {
 }
 
 fn waits_for_you(app: &App, screen: &Screen, view: &ApprovalView) {
-    let (now, zone) = (app.now(), app.zone());
-    let look = Look { now, zone, theme: screen.note_theme(), width: screen.width, fold: Fold::Whole };
+    let style = screen.style(app);
     let waiting = screen.note_tinted("waiting for you", Tone::Waiting);
     screen.note(&format!(
         "{waiting}: {}, {}, {}",
         view.short,
-        title(view, screen.width),
-        open_until(view, &look)
+        write_title(view, screen.width),
+        describe_deadline(view, &style)
     ));
 }
 

@@ -1,13 +1,12 @@
 //! `audit`: verify, export, anchor, list.
 
+use app::record::{AuditReport, Check};
+use app::{App, Code, Problem};
 use ledger::BodyReport;
 use ledger::chain::{Anchor, Pinned, Word};
-use runtime::app::{AuditReport, Check};
-use runtime::{App, Code, Problem};
 
 use super::Done;
 use crate::args::Audit;
-use crate::edge;
 use crate::show::{Screen, Tone, inline, plural};
 
 pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
@@ -15,11 +14,11 @@ pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
         Audit::Verify { root, complete, bodies, export } => {
             let pinned = root.map(|root| pinned(&root)).transpose()?;
             let report = match &export {
-                Some(file) => app.audit_verify_export(
-                    edge::lines_of(file).map_err(|error| unreadable(file, &error))?,
+                Some(file) => app.record().verify_export(
+                    host::read_lines(file).map_err(|error| unreadable(file, &error))?,
                     pinned.as_ref(),
                 )?,
-                None => app.audit_verify(&Check { pinned, complete, bodies }).await?,
+                None => app.record().verify(&Check { pinned, complete, bodies }).await?,
             };
             let problem = report.problem();
             if screen.json {
@@ -42,7 +41,7 @@ pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
         }
         Audit::Export { as_is } => {
             let written = |line: &str| screen.line(line);
-            let lines = app.audit_export(as_is, written).await?;
+            let lines = app.record().export(as_is, written).await?;
             screen.flush()?;
             screen.note(&format!(
                 "{}, to be checked with docs/verify/verify.py",
@@ -50,7 +49,7 @@ pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
             ));
         }
         Audit::Anchor { to } => {
-            let anchored = app.audit_anchor(&to).await?;
+            let anchored = app.record().anchor(&to).await?;
             if screen.json {
                 screen.json_line(&anchored)?;
                 return Ok(0);
@@ -63,7 +62,7 @@ pub(crate) async fn audit(app: &App, screen: &Screen, command: Audit) -> Done {
             ))?;
         }
         Audit::List { limit } => {
-            for line in app.audit_list(limit).await? {
+            for line in app.record().list_audit(limit).await? {
                 if screen.json {
                     screen.json_line(&line)?;
                     continue;
@@ -132,7 +131,8 @@ fn pinned(root: &str) -> Result<Pinned, Problem> {
         );
         Problem::new(Code::PIN, what).remedy("regent explain R2015")
     };
-    let text = edge::named_text(std::path::Path::new(root)).map_err(|error| neither(error.to_string()))?;
+    let text =
+        host::read_named_text(std::path::Path::new(root)).map_err(|error| neither(error.to_string()))?;
     let text = text.ok_or_else(|| neither("it is not there".into()))?;
     Anchor::parse(&text).map(Pinned::Anchor).map_err(|error| neither(error.to_string()))
 }

@@ -2,9 +2,9 @@
 
 use std::io::{self, IsTerminal as _};
 
-use runtime::app::AuthorityReset;
-use runtime::keeping::How;
-use runtime::{App, Code, Problem};
+use app::instance::AuthorityReset;
+use app::instance::backup::How;
+use app::{App, Code, Problem};
 
 use super::forget::Way;
 use super::{Done, Trouble, house};
@@ -19,7 +19,7 @@ pub(crate) async fn authority(app: &App, screen: &Screen, command: Authority) ->
 }
 
 async fn show(app: &App, screen: &Screen) -> Done {
-    let report = app.verify_authority().await?;
+    let report = app.instance().verify_authority().await?;
     if screen.json {
         screen.json_line(&report)?;
     } else if report.verified {
@@ -38,7 +38,7 @@ async fn reset(app: &App, screen: &Screen, way: Way) -> Done {
         confirm(app, screen).await?;
     }
     let how = if way == Way::DryRun { How::Rehearse } else { How::Really };
-    let reset = app.reset_authority(how).await?;
+    let reset = app.instance().reset_authority(how).await?;
     if screen.json {
         screen.json_line(&reset)?;
         return Ok(0);
@@ -58,7 +58,7 @@ async fn confirm(app: &App, screen: &Screen) -> Result<(), Trouble> {
         let what = "it was not confirmed, and there is no terminal to ask at";
         return Err(not(what).remedy("regent authority reset --yes").into());
     }
-    for line in lines(&app.reset_authority(How::Rehearse).await?) {
+    for line in lines(&app.instance().reset_authority(How::Rehearse).await?) {
         screen.note(&line);
     }
     match house::ask("Type `reset` to withdraw all of it:").await?.as_str() {

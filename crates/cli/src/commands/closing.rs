@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
+use app::SAID_NO;
+use app::tasks::{Report, RoleCost};
+use app::{App, Code, Problem};
 use domain::criterion::Verdict;
 use domain::task::{Cause, Directive, FinalResult, Status};
-use runtime::app::{Report, RoleCost, SAID_NO};
-use runtime::{App, Code, Problem};
+use present::progress::{RoundSummary, SubtaskRow, SubtaskState, TaskProgress, words};
 use serde_json::json;
 
 use super::Done;
 use super::attend::left_waiting;
-use crate::live::model::{Model, Part, Round, State};
-use crate::live::{Live, words};
+use crate::live::Live;
 use crate::show::{Screen, Tone, inline, plural, problem};
 
 /// It is neither done nor failed: a person is needed.
@@ -44,7 +45,7 @@ fn closed(app: &App, screen: &Screen, live: &Live, report: &Report) -> Done {
     if screen.json && trouble.as_ref().is_none_or(|trouble| trouble.code != Code::OUTPUT) {
         return Ok(exit); // the stream's last line said it all
     }
-    let closing = Closing { screen, model: &live.model(), report };
+    let closing = Closing { screen, model: &live.progress(), report };
     match (&report.result, trouble) {
         (_, None) => closing.done(),
         (Some(result), Some(trouble)) if trouble.code == Code::UNMET => closing.good_enough(result, &trouble),
@@ -61,7 +62,7 @@ fn closed(app: &App, screen: &Screen, live: &Live, report: &Report) -> Done {
 
 struct Closing<'a> {
     screen: &'a Screen,
-    model: &'a Model,
+    model: &'a TaskProgress,
     report: &'a Report,
 }
 
@@ -97,7 +98,7 @@ impl Closing<'_> {
 
     /// Whether it was worked at, and given up: what else ends a task is a problem with a remedy.
     fn is_stopped(&self, result: &FinalResult, trouble: &Problem) -> bool {
-        let worked = self.model.steering.is_some() && !self.model.parts.is_empty();
+        let worked = self.model.steering.is_some() && !self.model.subtasks.is_empty();
         let given_up = matches!(
             result.cause,
             None | Some(
@@ -112,11 +113,12 @@ impl Closing<'_> {
         let screen = self.screen;
         let mark = screen.note_tinted(screen.mark("✗ stopped", "stopped"), Tone::Bad);
         screen.note(&format!("{mark}: {}{}", self.why_stopped(result), self.time()));
-        let numbered = || (1_u32..).zip(&self.model.parts);
-        let name = |(number, part): (u32, &Part)| format!("{number} {}", inline(&part.intent));
-        let done: Vec<String> = numbered().filter(|(_, part)| part.state == State::Done).map(name).collect();
+        let numbered = || (1_u32..).zip(&self.model.subtasks);
+        let name = |(number, part): (u32, &SubtaskRow)| format!("{number} {}", inline(&part.intent));
+        let done: Vec<String> =
+            numbered().filter(|(_, part)| part.state == SubtaskState::Done).map(name).collect();
         self.rows("done", if done.is_empty() { vec!["nothing".to_owned()] } else { vec![done.join(", ")] });
-        let not_done = numbered().filter(|(_, part)| part.state != State::Done);
+        let not_done = numbered().filter(|(_, part)| part.state != SubtaskState::Done);
         self.rows("not done", not_done.map(|(number, part)| not_done_line(number, part)).collect::<Vec<_>>());
         self.rows("tried", self.tried(result));
         if self.report.can_undo > 0 {
@@ -133,8 +135,12 @@ impl Closing<'_> {
         if self.model.rounds.is_empty() {
             return result.tried.iter().map(|line| inline(line)).collect();
         }
-        let line = |(number, round): (u32, &Round)| {
-            format!("round {number}: {}; then {}", inline(&round.why), words::directive(round.directive))
+        let line = |(number, round): (u32, &RoundSummary)| {
+            format!(
+                "round {number}: {}; then {}",
+                inline(&round.why),
+                words::describe_directive(round.directive)
+            )
         };
         (1..).zip(&self.model.rounds).map(line).collect()
     }
@@ -145,7 +151,7 @@ impl Closing<'_> {
             (None | Some(Cause::Failed), Some(measured), Some(params)) => {
                 let rounds = plural(measured.replans + 1, "round", "rounds");
                 let effort = if measured.loss.omega >= params.theta {
-                    format!(", the allowed effort is used ({}%)", words::percent(measured.loss.omega))
+                    format!(", the allowed effort is used ({}%)", words::to_percent(measured.loss.omega))
                 } else {
                     String::new()
                 };
@@ -188,8 +194,8 @@ impl Closing<'_> {
         if waited < Duration::from_secs(1) {
             return format!(", {}", seconds(self.report.elapsed));
         }
-        let worked = words::clock(self.model.lasted().saturating_sub(waited));
-        format!("; {worked} of work, {} waiting for you", words::clock(waited))
+        let worked = words::format_clock(self.model.lasted().saturating_sub(waited));
+        format!("; {worked} of work, {} waiting for you", words::format_clock(waited))
     }
 
     /// Who asked a model how often, and what that came to.
@@ -201,15 +207,15 @@ impl Closing<'_> {
         let price: u64 = cost.iter().map(|role| role.price).sum();
         let sum = |which: fn(&RoleCost) -> u64| cost.iter().map(which).sum::<u64>();
         let each = |of: &RoleCost| match price {
-            0 => format!("{} {}", words::role(of.role), of.asks),
-            _ => format!("{} {}", words::role(of.role), words::money(of.price)),
+            0 => format!("{} {}", words::name_role(of.role), of.asks),
+            _ => format!("{} {}", words::name_role(of.role), words::format_money(of.price)),
         };
         let roles: Vec<String> = cost.iter().map(each).collect();
         let asks = plural(sum(|role| role.asks), "ask", "asks");
         let tokens = format!("{} tokens in, {} out", sum(|role| role.tokens_in), sum(|role| role.tokens_out));
         let text = match price {
             0 => format!("{asks}: {}; {tokens}", roles.join(", ")),
-            price => format!("{}: {}", words::money(price), roles.join(", ")),
+            price => format!("{}: {}", words::format_money(price), roles.join(", ")),
         };
         self.screen.note(&format!("  cost      {text}"));
     }
@@ -224,14 +230,16 @@ impl Closing<'_> {
     }
 }
 
-fn not_done_line(number: u32, part: &Part) -> String {
+fn not_done_line(number: u32, part: &SubtaskRow) -> String {
     let intent = inline(&part.intent);
     let needs: Vec<u32> = part.needs.iter().map(|number| number + 1).collect();
     match &part.state {
-        State::Failed(why) if !why.is_empty() => format!("{number} {intent}: {}", inline(why)),
-        State::Skipped => format!("{number} {intent}: not begun, it needs {}", words::numbers(&needs)),
-        State::Later => format!("{number} {intent}: not begun"),
-        State::Failed(_) | State::Working | State::Done => format!("{number} {intent}"),
+        SubtaskState::Failed(why) if !why.is_empty() => format!("{number} {intent}: {}", inline(why)),
+        SubtaskState::Skipped => {
+            format!("{number} {intent}: not begun, it needs {}", words::join_numbers(&needs))
+        }
+        SubtaskState::Later => format!("{number} {intent}: not begun"),
+        SubtaskState::Failed(_) | SubtaskState::Working | SubtaskState::Done => format!("{number} {intent}"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `events`.
 
-use runtime::App;
+use app::App;
 
 use super::{Done, lines};
 use crate::args::Events;
@@ -10,7 +10,7 @@ pub(crate) async fn events(app: &App, screen: &Screen, command: Events) -> Done 
     match command {
         Events::Ingest => ingest(app, screen).await,
         Events::Watermarks => {
-            for line in app.watermarks().await? {
+            for line in app.events().watermarks().await? {
                 if screen.json {
                     screen.json_line(&line)?;
                     continue;
@@ -22,7 +22,7 @@ pub(crate) async fn events(app: &App, screen: &Screen, command: Events) -> Done 
             Ok(0)
         }
         Events::List { limit } => {
-            for line in app.events(limit).await? {
+            for line in app.events().list(limit).await? {
                 if screen.json {
                     screen.json_line(&line)?;
                     continue;
@@ -49,6 +49,6 @@ pub(crate) async fn events(app: &App, screen: &Screen, command: Events) -> Done 
 
 /// Each line is answered only once its event is durable.
 async fn ingest(app: &App, screen: &Screen) -> Done {
-    let take_in = async |line: String| Ok(app.ingest(&line).await?.map_err(|bad| bad.to_string()));
+    let take_in = async |line: String| Ok(app.events().ingest(&line).await?.map_err(|bad| bad.to_string()));
     lines::answer_each(screen, "all other lines were taken in", take_in).await
 }

@@ -2,8 +2,8 @@
 
 use std::io::{self, IsTerminal as _};
 
-use runtime::app::{Forget, Forgotten};
-use runtime::{App, Code, Problem};
+use app::people::{Forget, Forgotten};
+use app::{App, Code, Problem};
 
 use super::{Done, house};
 use crate::show::{Screen, Tone, inline, plural};
@@ -34,7 +34,7 @@ pub(crate) async fn forget(app: &App, screen: &Screen, person: &str, way: Way) -
         confirm(app, screen, person).await?;
     }
     let how = if way == Way::DryRun { Forget::DryRun } else { Forget::ForGood };
-    let forgotten = app.forget(person, how).await?;
+    let forgotten = app.people().forget(person, how).await?;
     if screen.json {
         screen.json_line(&forgotten)?
     } else {
@@ -56,7 +56,7 @@ async fn confirm(app: &App, screen: &Screen, person: &str) -> Result<(), super::
         let what = "nobody can be asked here: there is no terminal";
         return Err(not(what).remedy("regent forget --person <who> --yes").into());
     }
-    let counted = app.forget(person, Forget::DryRun).await?;
+    let counted = app.people().forget(person, Forget::DryRun).await?;
     if counted.gone.is_nothing() {
         return Ok(()); // there is nothing to ask about
     }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use runtime::app::{GrantLine, GrantState, GrantView, NewGrant};
-use runtime::{App, Code, Problem};
+use app::approvals::{GrantLine, GrantState, GrantView, NewGrant};
+use app::{App, Code, Problem};
+use present::approval::describe_scope;
 
 use super::Done;
 use crate::args::Grants;
-use crate::show::approval::leave;
 use crate::show::{Screen, Tone, inline, plural};
 
 pub(crate) async fn grants(app: &App, screen: &Screen, command: Grants) -> Done {
@@ -23,14 +23,14 @@ pub(crate) async fn grants(app: &App, screen: &Screen, command: Grants) -> Done 
                 lasting: lasting.0,
                 reason: reason.unwrap_or_default(),
             };
-            shown(app, screen, &app.grant_add(new).await?)
+            shown(app, screen, &app.grants().add(new).await?)
         }
         Grants::Revoke { id } => {
-            let revoked = app.grant_revoke(&id).await.map_err(|problem| unknown(&id, problem))?;
+            let revoked = app.grants().revoke(&id).await.map_err(|problem| unknown(&id, problem))?;
             shown(app, screen, &revoked)
         }
         Grants::Audit { id } => {
-            let log = app.grant_log(id.as_deref()).await;
+            let log = app.grants().log(id.as_deref()).await;
             let log = log.map_err(|problem| unknown(id.as_deref().unwrap_or_default(), problem))?;
             for line in log {
                 if screen.json {
@@ -53,7 +53,7 @@ fn unknown(id: &str, problem: Problem) -> Problem {
 }
 
 async fn list(app: &App, screen: &Screen) -> Done {
-    let grants = app.grants().await?;
+    let grants = app.grants().list().await?;
     if grants.is_empty() && !screen.json {
         screen.note("nothing is granted: whatever needs you asks you");
     }
@@ -95,7 +95,7 @@ fn row(app: &App, screen: &Screen, grant: &GrantView) -> String {
             } else {
                 format!(", for {}", inline(&terms.principal))
             };
-            format!("{}{whom}, agent {}{session}{reason}", leave(terms), inline(&terms.agent))
+            format!("{}{whom}, agent {}{session}{reason}", describe_scope(terms), inline(&terms.agent))
         }
         None => "(erased)".into(),
     };

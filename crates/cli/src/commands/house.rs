@@ -2,18 +2,22 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
+use app::AdmissionCounts;
+use app::instance::Explained;
+use app::record::AuditReport;
+use app::tasks::TaskLine;
+use app::{App, Code, FindingState, JobState, Problem};
 use clap::CommandFactory as _;
 use domain::task::Status;
-use runtime::app::{Admitted, AuditReport, Explained, TaskLine};
-use runtime::{App, Code, DutyState, Problem, State};
+use host::ProcessEnvironment;
+use present::render_why;
 
 use super::{Done, tasks};
 use crate::args::{Args, Config};
-use crate::edge::Surroundings;
-use crate::show::{self, Screen, Tone, inline, plural, tree};
+use crate::show::{self, Screen, Tone, inline, plural};
 
 pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
-    let status = app.status().await?;
+    let status = app.instance().status().await?;
     if screen.json {
         screen.json_line(&status)?;
         return Ok(0);
@@ -84,12 +88,16 @@ fn audit(report: &AuditReport, now: domain::Time) -> String {
     format!("{} to {}, {signed}", report.verdict, report.entries)
 }
 
-pub(crate) async fn doctor(app: &App, screen: &Screen, surroundings: &Surroundings) -> Done {
-    let mut diagnosis = app.doctor().await;
+pub(crate) async fn doctor(app: &App, screen: &Screen, surroundings: &ProcessEnvironment) -> Done {
+    let mut diagnosis = app.instance().doctor().await;
     // Where the settings are wrong nobody knows which model is meant.
-    if !diagnosis.findings.iter().any(|finding| finding.name == "settings" && finding.state == State::Bad) {
-        diagnosis.findings.extend(super::model::finding(app, surroundings).await);
-        diagnosis.healthy = diagnosis.findings.iter().all(|finding| finding.state != State::Bad);
+    if !diagnosis
+        .findings
+        .iter()
+        .any(|finding| finding.name == "settings" && finding.state == FindingState::Bad)
+    {
+        diagnosis.findings.extend(host::model_selection::diagnose_models(app.settings(), surroundings).await);
+        diagnosis.healthy = diagnosis.findings.iter().all(|finding| finding.state != FindingState::Bad);
     }
     if screen.json {
         screen.json_line(&diagnosis)?;
@@ -97,9 +105,9 @@ pub(crate) async fn doctor(app: &App, screen: &Screen, surroundings: &Surroundin
     }
     for finding in &diagnosis.findings {
         let (word, tone) = match finding.state {
-            State::Ok => ("ok", Tone::Good),
-            State::Warn => ("note", Tone::Attention),
-            State::Bad => ("BAD", Tone::Bad),
+            FindingState::Ok => ("ok", Tone::Good),
+            FindingState::Warn => ("note", Tone::Attention),
+            FindingState::Bad => ("BAD", Tone::Bad),
         };
         screen.line(&format!(
             "{} {:<10} {}",
@@ -119,7 +127,7 @@ pub(crate) async fn doctor(app: &App, screen: &Screen, surroundings: &Surroundin
 }
 
 pub(crate) fn paths(app: &App, screen: &Screen) -> Done {
-    let paths = app.paths();
+    let paths = app.instance().paths();
     if screen.json {
         screen.json_line(&paths)?;
         return Ok(0);
@@ -160,11 +168,11 @@ pub(crate) fn config(app: &App, screen: &Screen, command: &Config) -> Done {
 
 pub(crate) async fn tick(app: &App, screen: &Screen) -> Done {
     super::acl::warn(app, screen).await;
-    let admitted = app.admit_waiting().await?;
+    let admitted = app.events().admit_waiting().await?;
     if screen.json {
         screen.json_line(&serde_json::json!({ "admitted": admitted }))?;
     } else if admitted.all() > 0 {
-        let Admitted { allowed, denied, held, .. } = admitted;
+        let AdmissionCounts { allowed, denied, held, .. } = admitted;
         screen.line(&format!(
             "{:<10} {allowed} let in, {denied} not, {held} held until you answer",
             "events"
@@ -173,10 +181,10 @@ pub(crate) async fn tick(app: &App, screen: &Screen) -> Done {
     if !screen.json && admitted.held + admitted.asked > 0 {
         screen.note(&screen.note_tinted("regent approvals list", Tone::Command));
     }
-    let lines = app.tick().await?;
+    let lines = app.instance().tick().await?;
     let mut failed = None;
     for line in &lines {
-        if let DutyState::Failed { why, .. } = &line.state {
+        if let JobState::Failed { why, .. } = &line.state {
             failed = Some(format!("{}: {why}", line.duty));
         }
         if screen.json {
@@ -184,11 +192,11 @@ pub(crate) async fn tick(app: &App, screen: &Screen) -> Done {
             continue;
         }
         let state = match &line.state {
-            DutyState::Done { next_due } => format!("done, next {}", next_due.date_time(app.zone())),
-            DutyState::Failed { next_due, .. } => format!("failed, next {}", next_due.date_time(app.zone())),
-            DutyState::Waits { next_due } => format!("not due before {}", next_due.date_time(app.zone())),
-            DutyState::Elsewhere => "another process is at it".into(),
-            DutyState::Idle => "nothing to do".into(),
+            JobState::Done { next_due } => format!("done, next {}", next_due.date_time(app.zone())),
+            JobState::Failed { next_due, .. } => format!("failed, next {}", next_due.date_time(app.zone())),
+            JobState::Waits { next_due } => format!("not due before {}", next_due.date_time(app.zone())),
+            JobState::Elsewhere => "another process is at it".into(),
+            JobState::Idle => "nothing to do".into(),
         };
         screen.line(&format!("{:<10} {state}", line.duty))?;
     }
@@ -200,9 +208,9 @@ pub(crate) async fn tick(app: &App, screen: &Screen) -> Done {
 
 /// One question at the most: how the owner wants to be called. Model and channels are not there yet.
 pub(crate) async fn init(app: &App, screen: &Screen, yes: bool) -> Done {
-    let asks = !yes && !app.is_furnished() && io::stdin().is_terminal() && io::stderr().is_terminal();
+    let asks = !yes && !app.instance().exists() && io::stdin().is_terminal() && io::stderr().is_terminal();
     let name = if asks { Some(ask("What may I call you? (Enter: your user name)").await?) } else { None };
-    let furnished = app.init(name.as_deref().unwrap_or_default()).await?;
+    let furnished = app.instance().init(name.as_deref().unwrap_or_default()).await?;
     if screen.json {
         screen.json_line(&furnished)?;
         return Ok(0);
@@ -226,7 +234,7 @@ pub(crate) async fn init(app: &App, screen: &Screen, yes: bool) -> Done {
 pub(super) async fn ask(question: &str) -> io::Result<String> {
     write!(io::stderr().lock(), "{question} ")?;
     io::stderr().lock().flush()?;
-    let line = crate::edge::blocking(|| {
+    let line = host::run_blocking(|| {
         let mut line = String::new();
         io::stdin().lock().read_line(&mut line).map(|_| line)
     });
@@ -234,11 +242,11 @@ pub(super) async fn ask(question: &str) -> io::Result<String> {
 }
 
 pub(crate) async fn explain(app: &App, screen: &Screen, what: &str) -> Done {
-    let explained = app.explain(what).await?;
+    let explained = app.instance().explain(what).await?;
     match &explained {
         _ if screen.json => screen.json_line(&explained)?,
         Explained::Code { page, .. } => screen.line(page)?,
-        Explained::Decision(why) => screen.line(&tree(screen, why, what))?,
+        Explained::Decision(why) => screen.line(&render_why(why, what, &screen.style(app)))?,
     }
     Ok(0)
 }

@@ -3,8 +3,8 @@
 use nix::sys::signal::{Signal, raise};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::edge::tty::Tty;
 use crate::live::Live;
+use crate::terminal::tty::Tty;
 
 /// Changes of the terminal's size, heard once there is something that minds.
 #[derive(Default)]

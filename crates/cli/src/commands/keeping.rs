@@ -3,15 +3,15 @@
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
-use runtime::keeping::{Count, How, Present, Restored, SettingsFile, Upgrade};
-use runtime::{App, Code, Problem};
+use app::instance::backup::{Count, How, Present, Restored, SettingsFile, Upgrade};
+use app::{App, Code, Problem};
 
 use super::house::ask;
-use super::{Done, Surroundings};
+use super::{Done, ProcessEnvironment};
 use crate::show::{Screen, Tone, inline, plural};
 
 pub(crate) async fn upgrade(app: &App, screen: &Screen, check: bool) -> Done {
-    let upgrade = app.upgrade(if check { How::Rehearse } else { How::Really }).await?;
+    let upgrade = app.instance().upgrade(if check { How::Rehearse } else { How::Really }).await?;
     if screen.json {
         screen.json_line(&upgrade)?;
         return Ok(0);
@@ -60,19 +60,20 @@ fn entries(count: &Count) -> u64 {
 }
 
 /// A folder as it was typed, seen from where the program was started.
-fn from_here(surroundings: &Surroundings, folder: &Path) -> PathBuf {
+fn from_here(surroundings: &ProcessEnvironment, folder: &Path) -> PathBuf {
     surroundings.folder.as_ref().map_or_else(|| folder.to_owned(), |here| here.join(folder))
 }
 
 pub(crate) async fn backup(
     app: &App,
     screen: &Screen,
-    surroundings: &Surroundings,
+    surroundings: &ProcessEnvironment,
     to: Option<&Path>,
     dry_run: bool,
 ) -> Done {
     let to = to.map(|folder| from_here(surroundings, folder));
-    let backup = app.backup(to.as_deref(), if dry_run { How::Rehearse } else { How::Really }).await?;
+    let backup =
+        app.instance().backup(to.as_deref(), if dry_run { How::Rehearse } else { How::Really }).await?;
     if screen.json {
         screen.json_line(&backup)?;
         return Ok(0);
@@ -109,7 +110,7 @@ pub(crate) async fn backup(
 pub(crate) async fn restore(
     app: &App,
     screen: &Screen,
-    surroundings: &Surroundings,
+    surroundings: &ProcessEnvironment,
     folder: &Path,
     dry_run: bool,
     yes: bool,
@@ -119,12 +120,12 @@ pub(crate) async fn restore(
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
             return Err(unconfirmed("it was not confirmed, and nobody is at a terminal").into());
         }
-        screen.note(&told(app, &app.restore(folder, How::Rehearse).await?));
+        screen.note(&told(app, &app.instance().restore(folder, How::Rehearse).await?));
         if ask("Type `restore` to replace what is there:").await? != "restore" {
             return Err(unconfirmed("it was not confirmed").into());
         }
     }
-    let restored = app.restore(folder, if dry_run { How::Rehearse } else { How::Really }).await?;
+    let restored = app.instance().restore(folder, if dry_run { How::Rehearse } else { How::Really }).await?;
     if screen.json {
         screen.json_line(&restored)?;
     } else {

@@ -1,18 +1,18 @@
 //! Somebody who wants in, among the questions of `approvals`: shown, let in, or not.
 
+use app::people::{AccessRequestAnswer, AccessRequestView, PersonDetails, STRANGER_BECOMES};
+use app::{App, Code, Problem};
 use domain::approval::Status;
 use domain::event::TERMINAL;
 use ledger::records::KnockKind;
-use runtime::app::{Introduction, KnockAnswer, KnockView, STRANGER_BECOMES};
-use runtime::{App, Code, Problem};
 
 use super::{Done, Trouble};
 use crate::show::{Screen, Tone, brief, inline, plural, span};
 
 /// `? 6 days  k-7q2m  demo:lea wants in   2 messages`.
-pub(super) fn row(app: &App, screen: &Screen, view: &KnockView) -> String {
+pub(super) fn row(app: &App, screen: &Screen, view: &AccessRequestView) -> String {
     let left = span(view.timeout_at.since(app.now()));
-    let (mark, short) = (screen.theme().question(), screen.tinted(&view.short, Tone::Command));
+    let (mark, short) = (screen.theme().mark_question(), screen.tinted(&view.short, Tone::Command));
     let messages = plural(view.messages.len(), "message", "messages");
     format!("{mark} {left:>6}  {short}  {} wants in   {messages}", who(view))
 }
@@ -21,7 +21,7 @@ pub(super) fn row(app: &App, screen: &Screen, view: &KnockView) -> String {
 const SHOWN: usize = 500;
 
 pub(super) async fn show(app: &App, screen: &Screen, id: &str, all: bool) -> Done {
-    let view = app.knock(id).await?;
+    let view = app.access_requests().show(id).await?;
     if screen.json {
         screen.json_line(&view)?;
         return Ok(0);
@@ -30,7 +30,7 @@ pub(super) async fn show(app: &App, screen: &Screen, id: &str, all: bool) -> Don
         KnockKind::Pairing => "nobody knows whose address this is",
         KnockKind::Ask => "a policy wants you asked first",
     };
-    screen.line(&format!("{} {} wants in: {asked}", screen.theme().question(), who(&view)))?;
+    screen.line(&format!("{} {} wants in: {asked}", screen.theme().mark_question(), who(&view)))?;
     for message in &view.messages {
         let at = message.at.date_time(app.zone());
         let text = message.text.as_deref().map_or_else(
@@ -65,15 +65,16 @@ pub(super) async fn show(app: &App, screen: &Screen, id: &str, all: bool) -> Don
     Ok(0)
 }
 
-pub(super) async fn approve(app: &App, screen: &Screen, ids: &[String], who: &Introduction) -> Done {
+pub(super) async fn approve(app: &App, screen: &Screen, ids: &[String], who: &PersonDetails) -> Done {
     let alone = ids.len() == 1;
-    if !alone && *who != Introduction::default() {
+    if !alone && *who != PersonDetails::default() {
         let what = "--name, --relationship and --person say who one sender is, and several are named";
         return Err(Problem::new(Code::USAGE, what).safe("nothing was decided").into());
     }
     for id in ids {
         let seen = as_seen(app, id).await?;
-        let view = app.answer_knock(&seen, KnockAnswer::Yes(who.clone()), TERMINAL).await?;
+        let view =
+            app.access_requests().answer(&seen, AccessRequestAnswer::Yes(who.clone()), TERMINAL).await?;
         told(app, screen, &view)?;
     }
     Ok(0)
@@ -84,7 +85,7 @@ async fn as_seen(app: &App, id: &str) -> Result<String, Problem> {
     if id.contains('/') {
         return Ok(id.to_owned());
     }
-    let KnockView { short, messages, status, .. } = app.knock(id).await?;
+    let AccessRequestView { short, messages, status, .. } = app.access_requests().show(id).await?;
     match messages.len() {
         count if count > 1 && status.is_open() => {
             let what = format!("{count} messages wait behind {short}: a yes says how many you have seen");
@@ -98,12 +99,12 @@ async fn as_seen(app: &App, id: &str) -> Result<String, Problem> {
 }
 
 pub(super) async fn reject(app: &App, screen: &Screen, id: &str) -> Done {
-    let view = app.answer_knock(id, KnockAnswer::No, TERMINAL).await?;
+    let view = app.access_requests().answer(id, AccessRequestAnswer::No, TERMINAL).await?;
     told(app, screen, &view)?;
     Ok(0)
 }
 
-fn told(app: &App, screen: &Screen, view: &KnockView) -> Result<(), Trouble> {
+fn told(app: &App, screen: &Screen, view: &AccessRequestView) -> Result<(), Trouble> {
     if screen.json {
         return Ok(screen.json_line(view)?);
     }
@@ -119,7 +120,7 @@ fn told(app: &App, screen: &Screen, view: &KnockView) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn outcome(app: &App, view: &KnockView) -> String {
+fn outcome(app: &App, view: &AccessRequestView) -> String {
     let when = view.resolved_at.map_or_else(String::new, |at| format!(", {}", at.date_time(app.zone())));
     let let_in = view.messages.iter().filter(|message| message.effect == "allow").count();
     let count = plural(view.messages.len(), "message", "messages");
@@ -135,7 +136,7 @@ fn outcome(app: &App, view: &KnockView) -> String {
 }
 
 /// Who they are, as far as it is known: a name that you gave, and the address.
-fn who(view: &KnockView) -> String {
+fn who(view: &AccessRequestView) -> String {
     let address = view.sender.as_deref().map_or_else(|| "somebody who was erased".into(), calm);
     match &view.person {
         Some(name) => format!("{} ({address})", inline(name)),

@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead};
 
+use app::{Code, Problem};
 use domain::limits::LINE_BYTES;
-use runtime::{Code, Problem};
 use serde::Serialize;
 
 use super::{Done, Trouble};
@@ -21,7 +21,7 @@ pub(crate) async fn answer_each<T: Serialize>(
     loop {
         number += 1;
         // On a thread of its own: Ctrl-C must work while nobody is writing.
-        let line = crate::edge::blocking(|| read_line(&mut io::stdin().lock(), LINE_BYTES)).await;
+        let line = host::run_blocking(|| read_line(&mut io::stdin().lock(), LINE_BYTES)).await;
         let unreadable =
             |error: io::Error| Problem::new(Code::INPUT, format!("standard input cannot be read: {error}"));
         let answered = match line.map_err(unreadable)? {

@@ -1,4 +1,4 @@
-//! One file per group of commands: each turns arguments into one use case of [`runtime::App`] and shows what comes back.
+//! One file per group of commands: each turns arguments into one use case of [`app::App`] and shows what comes back.
 
 mod acl;
 mod approvals;
@@ -29,15 +29,16 @@ mod vpol;
 
 use std::io;
 
-use runtime::{App, Problem};
+use app::{App, Problem};
+use host::ProcessEnvironment;
 
 use crate::args::{Command, Ggs};
-use crate::edge::{Seat, Surroundings};
 use crate::live::Live;
 use crate::show::Screen;
+use crate::terminal::TerminalSession;
 use attend::Attendance;
 pub(crate) use keeping::upgraded;
-pub(crate) use model::choice;
+pub(crate) use model::ScreenReporter;
 
 /// How a command ended, if it was not simply well.
 #[derive(Debug)]
@@ -66,8 +67,8 @@ pub(crate) async fn dispatch(
     command: Command,
     app: &App,
     screen: &Screen,
-    surroundings: &Surroundings,
-    seat: &Seat,
+    surroundings: &ProcessEnvironment,
+    seat: &TerminalSession,
     live: &Live,
 ) -> Done {
     let attendance = |wait| Attendance::of(screen, surroundings, seat, live, wait);
@@ -77,10 +78,10 @@ pub(crate) async fn dispatch(
     match command {
         Command::Run { request, plan, wait, no_reflex, replay } => {
             let (attendance, text) = (attendance(wait), request.join(" "));
-            let thinking = run::thinking(&attendance.live, !no_reflex, replay.as_deref())?;
+            let options = run::model_options(!no_reflex, replay.as_deref())?;
             match plan {
-                true => plan::plan(app, screen, surroundings, &text, thinking).await,
-                false => run::run(app, screen, surroundings, &attendance, (&text, thinking)).await,
+                true => plan::plan(app, screen, surroundings, &text, options).await,
+                false => run::run(app, screen, surroundings, &attendance, (&text, options)).await,
             }
         }
         Command::Resume { id, answer, wait } => {

@@ -1,8 +1,9 @@
 //! `people`: who is known, what they write from, and how far they are trusted.
 
+use app::App;
+use app::people::IdentityStatus;
+use app::people::{AddressView, Because, Changes, NewPerson, PersonView};
 use ledger::records::EntityKind;
-use runtime::app::{AddressView, Because, Changes, NewPerson, PersonView};
-use runtime::{App, Surety};
 
 use super::Done;
 use crate::args::{People, PersonChanges};
@@ -19,14 +20,14 @@ pub(crate) async fn people(app: &App, screen: &Screen, command: People) -> Done 
                 trust: new.trust.map(Into::into),
                 addresses: new.addresses,
             };
-            shown(app, screen, &app.person_add(new).await?)
+            shown(app, screen, &app.people().add(new).await?)
         }
         People::Link { who, address, verified } => {
-            let surety = if verified { Surety::Verified } else { Surety::Told };
-            shown(app, screen, &app.person_link(&who, &address, surety).await?)
+            let surety = if verified { IdentityStatus::Verified } else { IdentityStatus::Unverified };
+            shown(app, screen, &app.people().link(&who, &address, surety).await?)
         }
         People::Unlink { address } => {
-            let unlinked = app.person_unlink(&address).await?;
+            let unlinked = app.people().unlink(&address).await?;
             if screen.json {
                 screen.json_line(&unlinked)?
             } else {
@@ -36,7 +37,7 @@ pub(crate) async fn people(app: &App, screen: &Screen, command: People) -> Done 
         }
         People::List { unknown: false, .. } => list(app, screen).await,
         People::List { unknown: true, limit } => unknown(app, screen, limit as usize).await,
-        People::Show { who } => shown(app, screen, &app.person(&who).await?),
+        People::Show { who } => shown(app, screen, &app.people().show(&who).await?),
         People::Set(changes) => {
             let PersonChanges { who, relationship, no_relationship, tags, no_tags, trust, no_trust } =
                 *changes;
@@ -46,13 +47,13 @@ pub(crate) async fn people(app: &App, screen: &Screen, command: People) -> Done 
                 tags,
                 no_tags,
             };
-            shown(app, screen, &app.person_set(&who, changes).await?)
+            shown(app, screen, &app.people().set(&who, changes).await?)
         }
     }
 }
 
 async fn list(app: &App, screen: &Screen) -> Done {
-    let people = app.people().await?;
+    let people = app.people().list().await?;
     for person in &people {
         if screen.json { screen.json_line(person)? } else { screen.line(&row(app, screen, person))? }
     }
@@ -62,7 +63,7 @@ async fn list(app: &App, screen: &Screen) -> Done {
     if people.is_empty() {
         screen.note("nobody is known here yet");
     }
-    let (_, strangers) = app.unknown_senders(0).await?;
+    let (_, strangers) = app.people().unknown_senders(0).await?;
     if strangers > 0 {
         let command = screen.note_tinted("regent people list --unknown", Tone::Command);
         let strangers = plural(strangers as u64, "sender is nobody's", "senders are nobody's");
@@ -72,7 +73,7 @@ async fn list(app: &App, screen: &Screen) -> Done {
 }
 
 async fn unknown(app: &App, screen: &Screen, limit: usize) -> Done {
-    let (addresses, all) = app.unknown_senders(limit).await?;
+    let (addresses, all) = app.people().unknown_senders(limit).await?;
     for address in &addresses {
         if screen.json {
             screen.json_line(address)?;

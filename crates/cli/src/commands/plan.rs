@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use app::tasks::shortcoming;
+use app::{App, Surface};
+use app::{DryRun, ModelOptions, PlannedCall, PlannedSubtask, RunRequest, WaitMode};
 use domain::id::TaskId;
 use domain::task::FinalResult;
-use runtime::app::{Foreseen, Patience, Planned, Rehearsal, Request, Thinking, shortcoming};
-use runtime::{App, Surface};
+use host::ProcessEnvironment;
+use present::progress::words;
 
 use super::Done;
 use super::run::workspace;
-use crate::edge::Surroundings;
-use crate::live::words;
 use crate::show::{Screen, Tone, columns, inline, plural, problem};
 
 /// Nothing is handed over, because nothing is done.
@@ -25,19 +26,18 @@ impl Surface for Nobody {
 pub(crate) async fn plan(
     app: &App,
     screen: &Screen,
-    surroundings: &Surroundings,
+    surroundings: &ProcessEnvironment,
     text: &str,
-    thinking: Thinking,
+    options: ModelOptions,
 ) -> Done {
-    let request = Request {
+    let request = RunRequest {
         text: text.into(),
         workspace: workspace(surroundings)?,
         surface: Arc::new(Nobody),
-        watch: Arc::new(|_, _| {}),
-        patience: Patience::Leave,
-        thinking,
+        wait: WaitMode::Leave,
+        options,
     };
-    let rehearsal = Box::pin(app.plan(&request)).await?;
+    let rehearsal = Box::pin(app.tasks().plan(&request)).await?;
     let trouble = rehearsal.result.as_ref().and_then(|result| shortcoming(result, "<task>"));
     let exit = trouble.as_ref().map_or(0, |trouble| trouble.code.exit());
     if screen.json {
@@ -63,7 +63,7 @@ pub(crate) async fn plan(
 }
 
 /// `plan only, nothing was done: 5 steps, 9 checks (8 in code, 1 judged by a model)`.
-fn head(rehearsal: &Rehearsal) -> String {
+fn head(rehearsal: &DryRun) -> String {
     let checks = rehearsal.subtasks.iter().map(|step| step.criteria.len()).sum::<usize>();
     let checks = checks + rehearsal.task_criteria.len();
     let judged = match rehearsal.judged {
@@ -75,12 +75,12 @@ fn head(rehearsal: &Rehearsal) -> String {
 }
 
 /// A line for each step: its number, what, with which tool, what it needs, and whether somebody would be asked.
-fn rows(screen: &Screen, steps: &[Planned]) -> Vec<String> {
+fn rows(screen: &Screen, steps: &[PlannedSubtask]) -> Vec<String> {
     const INTENT: usize = 36;
     let cells = (1..).zip(steps).map(|(number, step)| {
         let needs: Vec<u32> = step.depends_on.iter().map(|on| on + 1).collect();
         let needs =
-            if needs.is_empty() { String::new() } else { format!("needs {}", words::numbers(&needs)) };
+            if needs.is_empty() { String::new() } else { format!("needs {}", words::join_numbers(&needs)) };
         let tool = step.first.as_ref().map_or_else(|| step.tools.join(", "), |first| first.tool.to_string());
         (format!("{number} {}", inline(&step.intent)), tool, needs)
     });
@@ -90,7 +90,7 @@ fn rows(screen: &Screen, steps: &[Planned]) -> Vec<String> {
     };
     let (intents, tools, needs) =
         (widest(|cell| &cell.0).min(INTENT), widest(|cell| &cell.1), widest(|cell| &cell.2));
-    let line = |((intent, tool, need), step): (&(String, String, String), &Planned)| {
+    let line = |((intent, tool, need), step): (&(String, String, String), &PlannedSubtask)| {
         let said = step.first.as_ref().map_or_else(String::new, |first| foreseen(screen, first));
         let need = if needs == 0 { String::new() } else { format!("{need:<needs$}  ") };
         format!("{intent:<intents$}  {tool:<tools$}  {need}{said}").trim_end().to_owned()
@@ -98,7 +98,7 @@ fn rows(screen: &Screen, steps: &[Planned]) -> Vec<String> {
     cells.iter().zip(steps).map(line).collect()
 }
 
-fn foreseen(screen: &Screen, first: &Foreseen) -> String {
+fn foreseen(screen: &Screen, first: &PlannedCall) -> String {
     let why = first.why.as_ref().map_or_else(String::new, |why| format!(": {}", inline(why)));
     match first.decision {
         "execute" => String::new(),

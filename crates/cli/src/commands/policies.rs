@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use app::{Code, Problem};
+use host::read_named_text;
 use policy::yaml::{Mistakes, Note, Origin, Source};
-use runtime::{Code, Problem};
 
 use super::Done;
-use crate::edge::named_text;
 use crate::show::{Screen, inline, plural};
 
 /// The policies of these files, and of no others.
@@ -25,7 +25,7 @@ pub(super) fn read<L>(
 
 pub(super) fn text(file: &Path) -> Result<String, Problem> {
     let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
-    named_text(file).and_then(|text| text.ok_or_else(missing)).map_err(|error| {
+    read_named_text(file).and_then(|text| text.ok_or_else(missing)).map_err(|error| {
         let what = format!("`{}` cannot be read: {error}", file.display());
         Problem::new(Code::INPUT, what).safe("nothing was done")
     })

@@ -3,23 +3,24 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use app::tasks::shortcoming;
+use app::{App, Code, Problem, Surface};
+use app::{ModelOptions, RunRequest};
 use domain::id::TaskId;
 use domain::task::{Cause, Directive, FinalResult};
+use host::{ProcessEnvironment, SystemClock};
 use llm::{Provider, Script};
-use runtime::app::{Request, Thinking, shortcoming};
-use runtime::{App, Code, Problem, Surface, Watch};
 use serde_json::json;
 
 use super::Done;
 use super::attend::{Attendance, Whose, attended};
 use super::closing::closing;
-use crate::edge::tty::Tty;
-use crate::edge::{self, Surroundings, SystemClock};
 use crate::live::Live;
 use crate::show::Screen;
+use crate::terminal::tty::Tty;
 
 /// Where the work is done: here.
-pub(super) fn workspace(surroundings: &Surroundings) -> Result<std::path::PathBuf, Problem> {
+pub(super) fn workspace(surroundings: &ProcessEnvironment) -> Result<std::path::PathBuf, Problem> {
     let gone = || Problem::new(Code::WORKSPACE, "the current folder is gone").safe("nothing was written");
     surroundings.folder.clone().ok_or_else(gone)
 }
@@ -27,19 +28,18 @@ pub(super) fn workspace(surroundings: &Surroundings) -> Result<std::path::PathBu
 pub(crate) async fn run(
     app: &App,
     screen: &Screen,
-    surroundings: &Surroundings,
+    surroundings: &ProcessEnvironment,
     attendance: &Attendance,
-    (text, thinking): (&str, Thinking),
+    (text, options): (&str, ModelOptions),
 ) -> Done {
-    let request = Request {
+    let request = RunRequest {
         text: text.into(),
         workspace: workspace(surroundings)?,
         surface: surface(screen, attendance),
-        watch: watch(screen, &attendance.live),
-        patience: attendance.patience(),
-        thinking,
+        wait: attendance.wait(),
+        options,
     };
-    let report = attended(app, screen, attendance, Whose::New, Box::pin(app.run(request))).await?;
+    let report = attended(app, screen, attendance, Whose::New, Box::pin(app.tasks().run(request))).await?;
     afterwards(app).await;
     closing(app, screen, &attendance.live, &report)
 }
@@ -48,7 +48,7 @@ pub(crate) async fn run(
 /// fit into it is left to the next one, or to `regent tick`; what fails is on record.
 pub(super) async fn afterwards(app: &App) {
     const AT_MOST: std::time::Duration = std::time::Duration::from_millis(50);
-    drop(tokio::time::timeout(AT_MOST, app.tick()).await);
+    drop(tokio::time::timeout(AT_MOST, app.instance().tick()).await);
 }
 
 pub(crate) async fn resume(
@@ -66,18 +66,12 @@ pub(crate) async fn resume(
     };
     if let Whose::Ours(task) | Whose::Perhaps(task) = task {
         // What cannot be read any more is told by the work.
-        attendance.live.remember(&app.steps(&task.to_string()).await.unwrap_or_default());
+        attendance.live.remember(task, &app.record().steps(&task.to_string()).await.unwrap_or_default());
     }
-    let work = app.resume(
-        id,
-        answer,
-        surface(screen, attendance),
-        watch(screen, &attendance.live),
-        attendance.patience(),
-    );
+    let work = app.tasks().resume(id, answer, surface(screen, attendance), attendance.wait());
     let report = attended(app, screen, attendance, task, Box::pin(work)).await?;
     if report.status.is_over()
-        && let Some(undone) = app.undone_by(report.task).await?
+        && let Some(undone) = app.tasks().undone_by(report.task).await?
     {
         let exit = super::undo::told(app, screen, &undone).await?;
         afterwards(app).await;
@@ -94,36 +88,21 @@ pub(crate) async fn resume(
 /// The task that is meant, if it was begun: one that only waits takes no step that would tell.
 async fn begun(app: &App, id: Option<&str>) -> Option<TaskId> {
     match id {
-        Some(id) => app.task(id).await.ok().map(|view| view.line.task),
+        Some(id) => app.tasks().show(id).await.ok().map(|view| view.line.task),
         None => {
-            let tasks = app.tasks(domain::limits::LIST_ENTRIES).await.ok()?;
+            let tasks = app.tasks().list(domain::limits::LIST_ENTRIES).await.ok()?;
             tasks.iter().find(|line| !line.status.is_over()).map(|line| line.task)
         }
     }
 }
 
 async fn driven(app: &App, task: TaskId) -> bool {
-    app.questions_of(task).await.is_ok_and(|open| open.iter().any(|view| view.attended))
+    app.approvals().open_of_task(task).await.is_ok_and(|open| open.iter().any(|view| view.attended))
 }
 
-/// What is durable is folded, and with `--json` every step is an event on standard output.
-pub(super) fn watch(screen: &Screen, live: &Live) -> Watch {
-    let (screen, live) = (screen.clone(), live.clone());
-    Arc::new(move |task, step| {
-        live.see(step);
-        let events = if screen.json { runtime::app::bus_events(task, step) } else { Vec::new() };
-        // The answer itself is the surface's line.
-        for event in events.iter().filter(|event| event.get("type") != Some(&json!("core:response"))) {
-            drop(screen.json_line(event)); // nobody listens any more: the work goes on
-        }
-    })
-}
-
-/// Who is asked, and what a model says is seen while it says it.
-pub(super) fn thinking(live: &Live, reflex: bool, replay: Option<&Path>) -> Result<Thinking, Problem> {
-    let live = live.clone();
-    let instead = replay.map(recording).transpose()?;
-    Ok(Thinking { reflex, instead, listen: Arc::new(move |piece| live.hear(piece)) })
+/// How a request may be answered; a recording answers in the place of every model.
+pub(super) fn model_options(reflex: bool, replay: Option<&Path>) -> Result<ModelOptions, Problem> {
+    Ok(ModelOptions { reflex, replacement: replay.map(recording).transpose()? })
 }
 
 /// A recording that the owner named, as somebody who answers.
@@ -131,7 +110,7 @@ fn recording(file: &Path) -> Result<Arc<dyn Provider>, Problem> {
     let wrong = |why: String| {
         Problem::new(Code::BAD_RECORDING, format!("{}: {why}", file.display())).safe("nothing was written")
     };
-    let text = edge::named_text(file).map_err(|error| wrong(error.to_string()))?;
+    let text = host::read_named_text(file).map_err(|error| wrong(error.to_string()))?;
     let text = text.ok_or_else(|| wrong("there is no such file".into()))?;
     Ok(Arc::new(Script::read(&text).map_err(wrong)?))
 }
@@ -159,6 +138,7 @@ impl Surface for Terminal {
     fn show(&self, task: TaskId, result: &FinalResult) -> Result<(), String> {
         // Answered elsewhere a moment ago: the result does not begin behind a prompt.
         self.tty.iter().for_each(Tty::step_aside);
+        self.live.follow(); // what led to the result comes before it
         self.live.close(self.clock.now());
         let screen = &self.screen;
         let shown = if screen.json { response(screen, task, result) } else { print(screen, result) };

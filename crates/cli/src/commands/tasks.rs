@@ -1,18 +1,20 @@
 //! `tasks` and `why`.
 
+use app::record::{Again, Difference, Line, Rechecked};
+use app::tasks::{RoleCost, TaskLine, TaskView};
+use app::{App, Code, Problem};
 use domain::gradient::PlanDirective;
 use domain::task::Status;
-use runtime::app::{RoleCost, TaskLine, TaskView};
-use runtime::{Again, App, Code, Difference, Line, Problem, Rechecked};
+use present::render_why;
 
 use super::Done;
 use crate::args::Tasks;
-use crate::show::{Screen, Tone, brief, inline, plural, tree};
+use crate::show::{Screen, Tone, brief, inline, plural};
 
 pub(crate) async fn tasks(app: &App, screen: &Screen, command: Tasks) -> Done {
     match command {
         Tasks::List { limit } => {
-            let lines = app.tasks(limit).await?;
+            let lines = app.tasks().list(limit).await?;
             if lines.is_empty() && limit > 0 && !screen.json {
                 screen.note("nothing has run yet; try: regent run \"how many files are here?\"");
             }
@@ -22,7 +24,7 @@ pub(crate) async fn tasks(app: &App, screen: &Screen, command: Tasks) -> Done {
         }
         Tasks::Follow { after } => follow(app, screen, after).await?,
         Tasks::Show { id } => {
-            let view = app.task(&id).await?;
+            let view = app.tasks().show(&id).await?;
             if screen.json { screen.json_line(&view)? } else { screen.line(&page(app, screen, &view))? }
         }
     }
@@ -30,7 +32,7 @@ pub(crate) async fn tasks(app: &App, screen: &Screen, command: Tasks) -> Done {
 }
 
 async fn follow(app: &App, screen: &Screen, after: Option<i64>) -> Result<(), super::Trouble> {
-    let mut tap = app.tap(after).await?;
+    let mut tap = app.tasks().tap(after).await?;
     loop {
         for tapped in tap.next().await? {
             if screen.json {
@@ -51,23 +53,23 @@ async fn follow(app: &App, screen: &Screen, after: Option<i64>) -> Result<(), su
 }
 
 pub(crate) async fn why(app: &App, screen: &Screen, id: &str) -> Done {
-    let why = app.why(id).await?;
+    let why = app.record().why(id).await?;
     if screen.json {
         screen.json_line(&why)?
     } else {
-        screen.line(&tree(screen, &why, id))?
+        screen.line(&render_why(&why, id, &screen.style(app)))?
     }
     Ok(0)
 }
 
 pub(crate) async fn recheck(app: &App, screen: &Screen, id: &str) -> Done {
-    let why = app.why_rechecked(id).await?;
+    let why = app.record().recheck(id).await?;
     let holds = why.recheck.as_ref().is_some_and(|recheck| recheck.holds);
     if screen.json {
         screen.json_line(&why)?;
         return Ok(if holds { 0 } else { Code::RECHECK_DIFFERS.exit() });
     }
-    screen.line(&tree(screen, &why, id))?;
+    screen.line(&render_why(&why, id, &screen.style(app)))?;
     let Some(recheck) = &why.recheck else { return Ok(0) };
     screen.line("recheck")?;
     for line in &recheck.lines {
@@ -113,7 +115,7 @@ async fn found(app: &App, screen: &Screen, line: &Line) -> Result<String, Proble
 }
 
 pub(crate) async fn cancel(app: &App, screen: &Screen, id: &str) -> Done {
-    let report = Box::pin(app.cancel(id)).await?;
+    let report = Box::pin(app.tasks().cancel(id)).await?;
     if screen.json {
         screen.json_line(&report)?;
         return Ok(0);
@@ -132,11 +134,11 @@ pub(crate) async fn cancel(app: &App, screen: &Screen, id: &str) -> Done {
 
 pub(crate) async fn replay(app: &App, screen: &Screen, id: &str, recording: bool) -> Done {
     if recording {
-        screen.result(app.recording(id).await?.trim_end())?;
+        screen.result(app.record().recording(id).await?.trim_end())?;
         screen.flush()?;
         return Ok(0);
     }
-    let played = app.replay(id).await?;
+    let played = app.record().replay(id).await?;
     let exit = if played.identical || played.other_rules.is_some() { 0 } else { Code::REPLAY_DIFFERS.exit() };
     if screen.json {
         screen.json_line(&played)?;

@@ -3,18 +3,18 @@
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use app::tools::{DirectRequest, ToolLine, ToolView};
+use app::{App, Code, Problem};
 use broker::access::Switch;
 use domain::limits::LINE_BYTES;
-use runtime::app::{DirectRequest, ToolLine, ToolView};
-use runtime::{App, Code, Problem};
+use host::ProcessEnvironment;
 use serde_json::{Map, Value};
 
 use super::Done;
 use super::attend::{Attendance, Whose, attended};
 use super::closing::closing;
-use super::run::{afterwards, surface, watch};
+use super::run::{afterwards, surface};
 use crate::args::Tools;
-use crate::edge::Surroundings;
 use crate::show::{Screen, Tone, brief, inline, plural};
 
 /// A call as it was typed.
@@ -29,14 +29,14 @@ struct Given {
 pub(crate) async fn tools(
     app: &App,
     screen: &Screen,
-    surroundings: &Surroundings,
+    surroundings: &ProcessEnvironment,
     attendance: impl FnOnce(bool) -> Attendance,
     command: Tools,
 ) -> Done {
     match command {
         Tools::List => list(app, screen).await,
         Tools::Show { tool } => {
-            let view = app.tool(&tool).await?;
+            let view = app.tools().show(&tool).await?;
             if screen.json {
                 screen.json_line(&view)?
             } else {
@@ -44,12 +44,12 @@ pub(crate) async fn tools(
             }
             Ok(0)
         }
-        Tools::Enable { tool } => shown(screen, &app.switch_tool(&tool, true).await?),
-        Tools::Disable { tool } => shown(screen, &app.switch_tool(&tool, false).await?),
-        Tools::Level { tool, level } => shown(screen, &app.set_level(&tool, level).await?),
-        Tools::Add { file } => shown(screen, &app.register_tool(&registration(&file)?).await?),
+        Tools::Enable { tool } => shown(screen, &app.tools().switch(&tool, true).await?),
+        Tools::Disable { tool } => shown(screen, &app.tools().switch(&tool, false).await?),
+        Tools::Level { tool, level } => shown(screen, &app.tools().set_level(&tool, level).await?),
+        Tools::Add { file } => shown(screen, &app.tools().register(&registration(&file)?).await?),
         Tools::Remove { tool } => {
-            let id = app.remove_tool(&tool).await?;
+            let id = app.tools().remove(&tool).await?;
             if screen.json {
                 screen.json_line(&serde_json::json!({ "removed": id }))?;
             } else {
@@ -65,11 +65,11 @@ pub(crate) async fn tools(
 }
 
 async fn list(app: &App, screen: &Screen) -> Done {
-    let (lines, mistakes) = app.tools().await?;
+    let (lines, mistakes) = app.tools().list().await?;
     for line in &lines {
         if screen.json { screen.json_line(line)? } else { screen.line(&row(screen, line))? }
     }
-    for mistake in mistakes.into_iter().chain(app.switches_of_no_tool(&lines)) {
+    for mistake in mistakes.into_iter().chain(app.instance().unknown_switches(&lines)) {
         screen.note(&format!("! {}", inline(&mistake)));
     }
     Ok(0)
@@ -173,7 +173,7 @@ fn registration(file: &str) -> Result<String, Problem> {
         Problem::new(Code::INPUT, format!("`{file}` cannot be read: {why}")).safe("nothing was registered")
     };
     if file != "-" {
-        let text = crate::edge::named_text(Path::new(file)).map_err(|error| unreadable(error.to_string()))?;
+        let text = host::read_named_text(Path::new(file)).map_err(|error| unreadable(error.to_string()))?;
         return text.ok_or_else(|| unreadable("it is not there".into()));
     }
     let mut text = String::new();
@@ -206,7 +206,7 @@ pub(super) async fn arguments(
         let value: Value = domain::json::from_str(text).map_err(unreadable)?;
         return if value.is_object() { Ok(value) } else { Err(bad("--args is no JSON object".into())) };
     }
-    let schema = app.tool(tool).await?.spec.input_schema;
+    let schema = app.tools().show(tool).await?.spec.input_schema;
     let mut args = Map::new();
     for pair in given {
         let (name, value) =
@@ -235,7 +235,7 @@ fn listed(value: &str) -> Value {
 async fn call(
     app: &App,
     screen: &Screen,
-    surroundings: &Surroundings,
+    surroundings: &ProcessEnvironment,
     attendance: &Attendance,
     given: Given,
 ) -> Done {
@@ -248,16 +248,15 @@ async fn call(
         confirmed: yes,
         workspace,
         surface: surface(screen, attendance),
-        watch: watch(screen, &attendance.live),
-        patience: attendance.patience(),
+        wait: attendance.wait(),
     };
-    let report = attended(app, screen, attendance, Whose::New, Box::pin(app.call(request))).await?;
+    let report = attended(app, screen, attendance, Whose::New, Box::pin(app.tools().call(request))).await?;
     afterwards(app).await;
     closing(app, screen, &attendance.live, &report)
 }
 
 pub(crate) async fn halt(app: &App, screen: &Screen) -> Done {
-    let halted = app.halt().await?;
+    let halted = app.instance().halt().await?;
     if screen.json {
         screen.json_line(&halted)?;
     } else {
@@ -275,7 +274,7 @@ pub(crate) async fn halt(app: &App, screen: &Screen) -> Done {
 }
 
 pub(crate) async fn resume_all(app: &App, screen: &Screen) -> Done {
-    let lifted = app.resume_all().await?;
+    let lifted = app.instance().resume_all().await?;
     if screen.json {
         screen.json_line(&lifted)?;
         return Ok(0);

@@ -1,10 +1,9 @@
 //! `undo`.
 
 use std::io;
-use std::sync::Arc;
 
-use runtime::App;
-use runtime::app::{Before, Left, Note, PutBack, Undo, Undone};
+use app::App;
+use app::tasks::{Before, Left, Note, PutBack, Undo, Undone};
 
 use super::Done;
 use super::run::afterwards;
@@ -12,7 +11,7 @@ use crate::show::{Screen, Tone, inline, problem};
 
 pub(crate) async fn undo(app: &App, screen: &Screen, task: &str, dry_run: bool) -> Done {
     let how = if dry_run { Undo::DryRun } else { Undo::ForGood };
-    let undone = app.undo(task, how, Arc::new(|_, _| {})).await?;
+    let undone = app.tasks().undo(task, how).await?;
     let exit = told(app, screen, &undone).await?;
     if !dry_run {
         afterwards(app).await;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use app::{App, Code, Problem};
 use policy::vpol::{Listed, Loaded, VpolSet, filter, load};
-use runtime::{App, Code, Problem};
 
 use super::policies::{read, sound};
 use super::{Done, lines};
@@ -31,7 +31,7 @@ pub(crate) async fn vpol(app: &App, screen: &Screen, command: Vpol) -> Done {
 
 /// The policies of these files and no others; those that count, if none is named.
 async fn counting(app: &App, files: &[PathBuf]) -> Result<VpolSet, Problem> {
-    if files.is_empty() { app.vpols().await } else { read(files, load).map(|loaded| loaded.set) }
+    if files.is_empty() { app.policies().vpols().await } else { read(files, load).map(|loaded| loaded.set) }
 }
 
 fn list(screen: &Screen, set: &VpolSet) -> Done {

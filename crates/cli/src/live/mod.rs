@@ -1,39 +1,34 @@
-//! What is shown while work goes on: one fold over durable steps, and printers that all show it. `docs/terminal.md` says
-//! what one sees.
+//! The terminal while a task is worked at: permanent lines, and a live block below them. `docs/terminal.md` shows what a person
+//! sees. What is known of the task is `present::progress`.
 //!
 //! INVARIANT (given back): the terminal stays in canonical mode with signals on; only its echo is off, only while a block
 //! is drawn, and it is put back on every way out.
 //!
-//! Start reading at `stage`: it decides what is written and when. `fold` is what is known, `permanent` and `render` how it
-//! reads, `painter` the bytes.
+//! Start reading at `stage`: it decides what is written and when. `render` draws the block, `painter` makes the bytes.
 
-mod cells;
-mod fold;
-pub(crate) mod model;
-mod pace;
+mod mode;
 mod painter;
-mod permanent;
 mod render;
+mod schedule;
 mod stage;
 #[cfg(test)]
 mod tests;
-mod way;
-pub(crate) mod words;
 
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
+use app::{DisplayEvent, StepFeed};
 use domain::Time;
+use domain::id::TaskId;
 use engine::task::Step;
-use llm::Piece;
+use present::progress::{ProgressEventKind, TaskProgress};
 
-use crate::edge::tty::{self, Tty};
 use crate::show::Screen;
-use model::Model;
+use crate::terminal::tty::{self, Tty};
+pub(crate) use mode::{TerminalCapabilities, choose_mode};
 use render::Size;
+pub(crate) use stage::DisplayMode;
 use stage::Stage;
-pub(crate) use stage::Way;
-pub(crate) use way::{Ambience, way};
 
 /// Every clone is the same display.
 #[derive(Clone, Debug)]
@@ -44,44 +39,63 @@ struct Held {
     stage: Stage,
     screen: Screen,
     tty: Option<Tty>,
+    /// What the bus has of the work at this terminal.
+    feed: Option<StepFeed>,
+    /// The number of the next step that was not taken in yet.
+    next: u64,
+    /// Whether the feed missed steps; the journal has them.
+    behind: bool,
 }
 
 /// Whoever breaks down gives the terminal back first.
 static BREAKDOWNS: Once = Once::new();
 
 impl Live {
-    pub(crate) fn new(way: Way, screen: &Screen) -> Self {
-        let stage = Stage::new(way, screen.note_theme(), Time::from_micros(0));
-        Self(Arc::new(Mutex::new(Held { stage, screen: screen.clone(), tty: None })))
+    pub(crate) fn new(mode: DisplayMode, screen: &Screen) -> Self {
+        let stage = Stage::new(mode, screen.note_theme(), Time::from_micros(0));
+        let screen = screen.clone();
+        Self(Arc::new(Mutex::new(Held { stage, screen, tty: None, feed: None, next: 0, behind: false })))
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Work begins, at this terminal. Without one that is ours there is nothing to draw on.
-    pub(crate) fn begin(&self, tty: Option<&Tty>, now: Time) {
+    /// Work begins at this terminal. If the terminal is not ours, there is nothing to draw on.
+    pub(crate) fn begin(&self, tty: Option<&Tty>, feed: StepFeed, now: Time) {
         let held = &mut *self.held();
-        held.tty = tty.cloned();
-        if tty.is_none() && held.stage.way == Way::Live {
-            held.stage.way = Way::Plain;
+        (held.tty, held.feed) = (tty.cloned(), Some(feed));
+        if tty.is_none() && held.stage.mode == DisplayMode::Live {
+            held.stage.mode = DisplayMode::Plain;
         }
         held.stage.begin(now);
     }
 
-    /// What was done before somebody goes on with it.
-    pub(crate) fn remember(&self, steps: &[Step]) {
-        self.held().stage.remember(steps);
+    /// Takes in steps that were taken before this process goes on with the task. They are not displayed.
+    pub(crate) fn remember(&self, task: TaskId, steps: &[Step]) {
+        let held = &mut *self.held();
+        held.stage.remember(task, steps);
+        held.next = steps.last().map_or(held.next, |step| step.n + 1);
     }
 
-    /// A step that is durable.
-    pub(crate) fn see(&self, step: &Step) {
-        self.held().stage.see(step);
+    /// Takes in what the feed has by now. Says of which task steps were missed: [`Live::catch_up`] takes them in.
+    pub(crate) fn follow(&self) -> Option<TaskId> {
+        let held = &mut *self.held();
+        while let Some(event) = held.feed.as_mut().and_then(StepFeed::try_next) {
+            match event {
+                DisplayEvent::Step(published) => held.see(published.task, &published.step),
+                DisplayEvent::Delta(_, delta) => held.stage.hear(&delta),
+                DisplayEvent::Missed(_) => held.behind = true,
+            }
+        }
+        held.stage.progress.task.filter(|_| held.behind)
     }
 
-    /// A part of a reply, while it comes in.
-    pub(crate) fn hear(&self, piece: Piece<'_>) {
-        self.held().stage.hear(piece);
+    /// Takes in the steps of the journal that the feed missed.
+    pub(crate) fn catch_up(&self, task: TaskId, journal: &[Step]) {
+        let held = &mut *self.held();
+        held.behind = false;
+        journal.iter().for_each(|step| held.see(task, step));
     }
 
     pub(crate) fn wants_name(&self, now: Time) -> bool {
@@ -89,7 +103,7 @@ impl Live {
     }
 
     pub(crate) fn call_it(&self, name: String) {
-        self.held().stage.model.name = name;
+        self.held().stage.progress.name = name;
     }
 
     /// How the task is called, if there is one.
@@ -97,8 +111,8 @@ impl Live {
         Some(self.held().stage.name()).filter(|name| !name.is_empty())
     }
 
-    pub(crate) fn model(&self) -> Model {
-        self.held().stage.model.clone()
+    pub(crate) fn progress(&self) -> TaskProgress {
+        self.held().stage.progress.clone()
     }
 
     pub(crate) fn until(&self, now: Time) -> Option<Duration> {
@@ -161,7 +175,7 @@ impl Live {
     pub(crate) fn close(&self, now: Time) {
         let held = &mut *self.held();
         if !held.may_draw() {
-            held.stage.way = Way::Plain; // in the background: what is to be said is said, and nothing moves
+            held.stage.mode = DisplayMode::Plain; // in the background: what is to be said is said, and nothing moves
         }
         let text = held.stage.close(now, held.size());
         held.write_and_give_back(text);
@@ -183,6 +197,20 @@ impl Live {
 }
 
 impl Held {
+    /// Takes in a durable step, once and in order. With `--json` its events go to standard output; the answer itself is
+    /// the surface's line.
+    fn see(&mut self, task: TaskId, step: &Step) {
+        if self.behind || step.n < self.next {
+            return;
+        }
+        self.next = step.n + 1;
+        let events = self.stage.see(task, step);
+        let events = events.iter().filter(|event| !matches!(event.kind, ProgressEventKind::Response { .. }));
+        for event in events.filter(|_| self.screen.json) {
+            drop(self.screen.json_line(event)); // the reader is gone: the work goes on
+        }
+    }
+
     fn size(&self) -> Size {
         let (columns, rows) = tty::size(std::io::stderr()).unwrap_or((tty::WIDTH, 24));
         Size { columns, rows }
@@ -190,7 +218,7 @@ impl Held {
 
     /// In the background nothing is drawn: it would stop this process, or stand in somebody else's lines.
     fn may_draw(&self) -> bool {
-        self.stage.way != Way::Live || self.tty.as_ref().is_some_and(Tty::is_ours)
+        self.stage.mode != DisplayMode::Live || self.tty.as_ref().is_some_and(Tty::is_ours)
     }
 
     fn hush(&self) {

@@ -3,12 +3,10 @@
 use std::time::Duration;
 
 use domain::Time;
-
-use super::cells::{Row, fitted, width};
-use super::model::{Light, Model, Part, State};
-use super::permanent::{checks, mark, needs};
-use super::words;
-use crate::show::{Theme, Tone, inline};
+use present::progress::{
+    RoleState, SubtaskRow, SubtaskState, TaskProgress, choose_mark, describe_checks, list_needs, words,
+};
+use present::{TextRow, Theme, Tone, fit, inline, measure_width};
 
 /// How much room there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,114 +51,123 @@ impl Size {
 }
 
 /// All clocks of a block tick together: whole seconds since the task began.
-fn ticked(model: &Model, now: Time) -> Time {
-    model.began.map_or(now, |began| began.plus(Duration::from_secs(now.since(began).as_secs())))
+fn ticked(progress: &TaskProgress, now: Time) -> Time {
+    progress.began.map_or(now, |began| began.plus(Duration::from_secs(now.since(began).as_secs())))
 }
 
 /// The lines of the block.
-pub(crate) fn render(model: &Model, size: Size, extent: Extent, theme: Theme, now: Time) -> Vec<String> {
-    let now = ticked(model, now);
+pub(crate) fn render(
+    progress: &TaskProgress,
+    size: Size,
+    extent: Extent,
+    theme: Theme,
+    now: Time,
+) -> Vec<String> {
+    let now = ticked(progress, now);
     let rows = match extent {
         Extent::Nothing => Vec::new(),
-        Extent::Line => vec![short(model, size.room().min(SHORT), theme, now)],
-        Extent::Whole => whole(model, size, theme, now),
+        Extent::Line => vec![short(progress, size.room().min(SHORT), theme, now)],
+        Extent::Whole => whole(progress, size, theme, now),
     };
-    rows.iter().map(|row| row.clone().cut(size.room()).shown(theme)).collect()
+    rows.iter().map(|row| row.clone().cut(size.room()).render(theme)).collect()
 }
 
-fn whole(model: &Model, size: Size, theme: Theme, now: Time) -> Vec<Row> {
+fn whole(progress: &TaskProgress, size: Size, theme: Theme, now: Time) -> Vec<TextRow> {
     let (room, height) = (size.room(), size.height());
-    let steered = model.steering.is_some();
+    let steered = progress.steering.is_some();
     let mut below = Vec::new();
-    if steered && model.is_planned() && height > 3 {
-        below.push(bars(model, room, theme, now));
+    if steered && progress.is_planned() && height > 3 {
+        below.push(bars(progress, room, theme, now));
     }
     if height > 5 {
-        below.extend(verdict(model, room));
+        below.extend(verdict(progress, room));
     }
-    let mut rows = vec![rule(model, room, theme, now)];
-    if model.stopping && !model.is_over() {
+    let mut rows = vec![rule(progress, room, theme, now)];
+    if progress.stopping && !progress.is_over() {
         rows.push(
-            Row::new().toned("stopping", Tone::Attention).plain(": tools are stopped, the state is saved"),
+            TextRow::new()
+                .toned("stopping", Tone::Attention)
+                .plain(": tools are stopped, the state is saved"),
         );
     } else if steered && height > 4 {
-        rows.push(lights(model, room, theme));
+        rows.push(lights(progress, room, theme));
     }
-    if height > 5 && !model.stopping && !model.is_over() {
-        rows.extend(saying(model, room, theme));
+    if height > 5 && !progress.stopping && !progress.is_over() {
+        rows.extend(saying(progress, room, theme));
     }
     let left = height.saturating_sub(rows.len() + below.len());
-    rows.extend(parts(model, room, left, theme, now));
+    rows.extend(parts(progress, room, left, theme, now));
     rows.extend(below);
     rows.truncate(height);
     rows
 }
 
-/// The end of what a model is saying, in one line.
-fn saying(model: &Model, room: usize, theme: Theme) -> Option<Row> {
-    let said = inline(&model.saying);
+/// The end of what a progress is saying, in one line.
+fn saying(progress: &TaskProgress, room: usize, theme: Theme) -> Option<TextRow> {
+    let said = inline(&progress.partial_reply);
     let said = said.trim();
     if said.is_empty() {
         return None;
     }
     let more = theme.mark("…", "...");
-    let (mut end, mut took) = (String::new(), width(more) + 2);
+    let (mut end, mut took) = (String::new(), measure_width(more) + 2);
     for c in said.chars().rev() {
-        took += width(c.encode_utf8(&mut [0; 4]));
+        took += measure_width(c.encode_utf8(&mut [0; 4]));
         if took > room {
             break;
         }
         end.insert(0, c);
     }
     let more = if end.len() < said.len() { more } else { "" };
-    Some(Row::new().toned(format!("  {more}{end}"), Tone::Faint))
+    Some(TextRow::new().toned(format!("  {more}{end}"), Tone::Faint))
 }
 
-fn rule(model: &Model, room: usize, theme: Theme, now: Time) -> Row {
-    let right = format!(" {}  {}", model.name, words::clock(model.elapsed(now)));
+fn rule(progress: &TaskProgress, room: usize, theme: Theme, now: Time) -> TextRow {
+    let right = format!(" {}  {}", progress.name, words::format_clock(progress.elapsed(now)));
     let dash = theme.mark("╌", "-");
     let line = dash.repeat(room.saturating_sub(right.len()));
-    Row::new().toned(line, Tone::Faint).plain(right)
+    TextRow::new().toned(line, Tone::Faint).plain(right)
 }
 
-fn lights(model: &Model, room: usize, theme: Theme) -> Row {
-    let mut row = Row::new();
-    for (at, (name, light)) in model.lights().into_iter().enumerate() {
+fn lights(progress: &TaskProgress, room: usize, theme: Theme) -> TextRow {
+    let mut row = TextRow::new();
+    for (at, (name, light)) in progress.role_states().into_iter().enumerate() {
         row = row.plain(if at == 0 { "" } else { "  " });
         row = match light {
-            Light::NotYet => row.toned(name, Tone::Faint),
-            Light::Busy => row.plain(format!("{name} {}", theme.mark("▸", ">"))),
-            Light::Done => row.plain(format!("{name} ")).toned(theme.mark("✓", "ok"), Tone::Good),
+            RoleState::NotYet => row.toned(name, Tone::Faint),
+            RoleState::Busy => row.plain(format!("{name} {}", theme.mark("▸", ">"))),
+            RoleState::Done => row.plain(format!("{name} ")).toned(theme.mark("✓", "ok"), Tone::Good),
         };
     }
-    let right = match (&model.steering, model.replans) {
-        (Some(params), 1..) => format!("replan {} of {}", model.replans, params.max_replans),
+    let right = match (&progress.steering, progress.replans) {
+        (Some(params), 1..) => format!("replan {} of {}", progress.replans, params.max_replans),
         _ => String::new(),
     };
-    row.spread(Row::new().plain(right), room)
+    row.spread(TextRow::new().plain(right), room)
 }
 
 /// What is shown of one step: its line, and what it does right now.
-struct Shown {
-    row: Row,
-    call: Option<Row>,
+struct SubtaskLines {
+    row: TextRow,
+    call: Option<TextRow>,
 }
 
 /// Failed, waiting for you and running stay; the rest folds where there is no room.
-fn parts(model: &Model, room: usize, left: usize, theme: Theme, now: Time) -> Vec<Row> {
-    if !model.is_planned() || model.parts.is_empty() {
-        return before(model, theme).into_iter().take(left).collect();
+fn parts(progress: &TaskProgress, room: usize, left: usize, theme: Theme, now: Time) -> Vec<TextRow> {
+    if !progress.is_planned() || progress.subtasks.is_empty() {
+        return before(progress, theme).into_iter().take(left).collect();
     }
-    let numbered = || (0_u32..).zip(&model.parts);
-    let is_active = |number: u32, part: &Part| {
-        matches!(part.state, State::Working | State::Failed(_)) || model.asks_about(number)
+    let numbered = || (0_u32..).zip(&progress.subtasks);
+    let is_active = |number: u32, part: &SubtaskRow| {
+        matches!(part.state, SubtaskState::Working | SubtaskState::Failed(_))
+            || progress.waits_for_person(number)
     };
-    let active: Vec<Shown> = numbered()
+    let active: Vec<SubtaskLines> = numbered()
         .filter(|(number, part)| is_active(*number, part))
-        .map(|(number, part)| active(model, number, part, room, theme, now))
+        .map(|(number, part)| active(progress, number, part, room, theme, now))
         .collect();
-    let later: Vec<Row> = numbered()
-        .filter(|(_, part)| part.state == State::Later)
+    let later: Vec<TextRow> = numbered()
+        .filter(|(_, part)| part.state == SubtaskState::Later)
         .map(|(number, part)| waiting(number, part))
         .collect();
     let calls = active.iter().filter(|shown| shown.call.is_some()).count();
@@ -174,67 +181,77 @@ fn parts(model: &Model, room: usize, left: usize, theme: Theme, now: Time) -> Ve
     if !room_for_calls {
         rows.truncate(fits);
     }
-    rows.push(folded(model, hidden, theme));
+    rows.push(folded(progress, hidden, theme));
     rows.truncate(left);
     rows
 }
 
-fn unfolded(active: Vec<Shown>, calls: bool) -> Vec<Row> {
+fn unfolded(active: Vec<SubtaskLines>, calls: bool) -> Vec<TextRow> {
     active.into_iter().flat_map(|shown| [Some(shown.row), shown.call.filter(|_| calls)]).flatten().collect()
 }
 
-fn before(model: &Model, theme: Theme) -> Option<Row> {
+fn before(progress: &TaskProgress, theme: Theme) -> Option<TextRow> {
     // Where there are roles, they say it.
-    let quiet = model.steering.is_some() || model.is_over();
-    (!quiet).then(|| Row::new().plain(format!("{} working", theme.mark("▸", ">"))))
+    let quiet = progress.steering.is_some() || progress.is_over();
+    (!quiet).then(|| TextRow::new().plain(format!("{} working", theme.mark("▸", ">"))))
 }
 
 /// Where the checks of a step begin, if there is room.
 const CHECKS: usize = 42;
 
-fn active(model: &Model, number: u32, part: &Part, room: usize, theme: Theme, now: Time) -> Shown {
-    let waits = model.asks_about(number);
-    let (symbol, ascii, tone) = if waits { ("?", "?", Some(Tone::Waiting)) } else { mark(&part.state) };
+fn active(
+    progress: &TaskProgress,
+    number: u32,
+    part: &SubtaskRow,
+    room: usize,
+    theme: Theme,
+    now: Time,
+) -> SubtaskLines {
+    let waits = progress.waits_for_person(number);
+    let (symbol, ascii, tone) =
+        if waits { ("?", "?", Some(Tone::Waiting)) } else { choose_mark(&part.state) };
     let time = match (&part.state, part.began) {
-        (State::Working, Some(began)) => Duration::from_secs(now.since(began).as_secs()),
+        (SubtaskState::Working, Some(began)) => Duration::from_secs(now.since(began).as_secs()),
         _ => part.took,
     };
-    let said = if waits { "waiting for you".to_owned() } else { checks(part) };
+    let said = if waits { "waiting for you".to_owned() } else { describe_checks(part) };
     let right = words_for(time);
-    let head = Row::new().toned(theme.mark(symbol, ascii), tone).plain(format!(" {} ", number + 1));
+    let head = TextRow::new().toned(theme.mark(symbol, ascii), tone).plain(format!(" {} ", number + 1));
     let intent = inline(&part.intent);
     let row = if room > CHECKS + 20 {
-        let intent = fitted(&intent, CHECKS.saturating_sub(head.width() + 1));
+        let intent = fit(&intent, CHECKS.saturating_sub(head.width() + 1));
         head.plain(intent).to(CHECKS).plain(said)
     } else {
         head.plain(format!("{intent}, {said}"))
     };
-    let call = model.calls.values().find(|call| call.part == number && part.state == State::Working);
-    let call = call.map(|call| Row::new().plain(format!("    {} {}", call.tool, inline(&call.aim))));
-    Shown { row: row.spread(Row::new().plain(right), room), call }
+    let call =
+        progress.calls.values().find(|call| call.subtask == number && part.state == SubtaskState::Working);
+    let call = call.map(|call| TextRow::new().plain(format!("    {} {}", call.tool, inline(&call.target))));
+    SubtaskLines { row: row.spread(TextRow::new().plain(right), room), call }
 }
 
 /// A running clock has no fractions.
 fn words_for(time: Duration) -> String {
-    if time.as_secs() == 0 { String::new() } else { words::took(time) }
+    if time.as_secs() == 0 { String::new() } else { words::format_duration(time) }
 }
 
-fn waiting(number: u32, part: &Part) -> Row {
-    let head = Row::new().toned(format!("- {} ", number + 1), Tone::Faint);
-    let head = head.toned(fitted(&inline(&part.intent), CHECKS - 5), Tone::Faint);
+fn waiting(number: u32, part: &SubtaskRow) -> TextRow {
+    let head = TextRow::new().toned(format!("- {} ", number + 1), Tone::Faint);
+    let head = head.toned(fit(&inline(&part.intent), CHECKS - 5), Tone::Faint);
     match part.needs.as_slice() {
         [] => head,
-        _ => head.to(CHECKS).toned(format!("needs {}", needs(part)), Tone::Faint),
+        _ => head.to(CHECKS).toned(format!("needs {}", list_needs(part)), Tone::Faint),
     }
 }
 
 /// `✓ 12 done   - 7 later`.
-fn folded(model: &Model, hidden: usize, theme: Theme) -> Row {
-    let count = |which: fn(&State) -> bool| model.parts.iter().filter(|part| which(&part.state)).count();
-    let done = count(|state| *state == State::Done);
-    let later = count(|state| *state == State::Later);
-    let skipped = count(|state| *state == State::Skipped);
-    let mut row = Row::new();
+fn folded(progress: &TaskProgress, hidden: usize, theme: Theme) -> TextRow {
+    let count =
+        |which: fn(&SubtaskState) -> bool| progress.subtasks.iter().filter(|part| which(&part.state)).count();
+    let done = count(|state| *state == SubtaskState::Done);
+    let later = count(|state| *state == SubtaskState::Later);
+    let skipped = count(|state| *state == SubtaskState::Skipped);
+    let mut row = TextRow::new();
     let groups = [
         (done, theme.mark("✓", "ok"), Some(Tone::Good), "done"),
         (hidden, theme.mark("▸", ">"), None, "more"),
@@ -249,58 +266,64 @@ fn folded(model: &Model, hidden: usize, theme: Theme) -> Row {
 }
 
 /// As much of it as there is room for.
-fn bars(model: &Model, room: usize, theme: Theme, now: Time) -> Row {
-    let (unmet, spent) = (model.unmet(), model.spent(now));
-    let stops = model.steering.map_or(0, |params| words::percent(params.theta));
-    let bar = |share: f64| words::bar(share, theme.symbols);
-    let cost =
-        if model.price > 0 { format!("    cost {}", words::money(model.price)) } else { String::new() };
-    let unmet = format!("unmet {} {}%", bar(unmet), words::percent(unmet));
-    let spent = format!("    spent {} {}%", bar(spent), words::percent(spent));
+fn bars(progress: &TaskProgress, room: usize, theme: Theme, now: Time) -> TextRow {
+    let (unmet, spent) = (progress.unmet(), progress.spent(now));
+    let stops = progress.steering.map_or(0, |params| words::to_percent(params.theta));
+    let bar = |share: f64| words::draw_bar(share, theme.symbols);
+    let cost = if progress.price > 0 {
+        format!("    cost {}", words::format_money(progress.price))
+    } else {
+        String::new()
+    };
+    let unmet = format!("unmet {} {}%", bar(unmet), words::to_percent(unmet));
+    let spent = format!("    spent {} {}%", bar(spent), words::to_percent(spent));
     let fits = [
         format!("{unmet}{spent}, stops at {stops}%{cost}"),
         format!("{unmet}{spent}{cost}"),
         format!("{unmet}{spent}"),
     ];
-    let text = fits.into_iter().find(|text| width(text) <= room).unwrap_or(unmet);
-    Row::new().plain(text)
+    let text = fits.into_iter().find(|text| measure_width(text) <= room).unwrap_or(unmet);
+    TextRow::new().plain(text)
 }
 
 /// What the last round came to, in words.
-fn verdict(model: &Model, room: usize) -> Option<Row> {
-    let (params, last) = (model.steering.as_ref()?, model.rounds.last()?);
-    let trend = format!("trend {}", words::trend(&model.rounds, params));
-    let cause = words::cause(last, params);
+fn verdict(progress: &TaskProgress, room: usize) -> Option<TextRow> {
+    let (params, last) = (progress.steering.as_ref()?, progress.rounds.last()?);
+    let trend = format!("trend {}", words::describe_trend(&progress.rounds, params));
+    let cause = words::describe_cause(last, params);
     let cause = if last.why.is_empty() {
         format!("cause {cause}")
     } else {
         format!("cause {cause}: {}", inline(&last.why))
     };
-    Some(Row::new().plain(cause).spread(Row::new().plain(trend), room))
+    Some(TextRow::new().plain(cause).spread(TextRow::new().plain(trend), room))
 }
 
 /// One line: what is busy, and for how long.
-fn short(model: &Model, room: usize, theme: Theme, now: Time) -> Row {
-    let right = Row::new().plain(words::clock(model.elapsed(now)));
-    let busy = (0_u32..).zip(&model.parts).filter(|_| model.is_planned());
-    let busy: Vec<(u32, &Part)> = busy.filter(|(_, part)| part.state == State::Working).collect();
+fn short(progress: &TaskProgress, room: usize, theme: Theme, now: Time) -> TextRow {
+    let right = TextRow::new().plain(words::format_clock(progress.elapsed(now)));
+    let busy = (0_u32..).zip(&progress.subtasks).filter(|_| progress.is_planned());
+    let busy: Vec<(u32, &SubtaskRow)> =
+        busy.filter(|(_, part)| part.state == SubtaskState::Working).collect();
     let row = match busy.as_slice() {
-        _ if model.stopping && !model.is_over() => Row::new().toned("stopping", Tone::Attention),
+        _ if progress.stopping && !progress.is_over() => TextRow::new().toned("stopping", Tone::Attention),
         [] => {
-            let lights = model.lights();
-            let role =
-                lights.iter().find(|(_, light)| *light == Light::Busy).map_or("working", |(name, _)| name);
-            Row::new().plain(format!("{} {role}", theme.mark("▸", ">")))
+            let lights = progress.role_states();
+            let role = lights
+                .iter()
+                .find(|(_, light)| *light == RoleState::Busy)
+                .map_or("working", |(name, _)| name);
+            TextRow::new().plain(format!("{} {role}", theme.mark("▸", ">")))
         }
         [(number, part), rest @ ..] => {
             let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-            let (symbol, tone) = if model.asks_about(*number) {
+            let (symbol, tone) = if progress.waits_for_person(*number) {
                 ("?", Some(Tone::Waiting))
             } else {
                 (theme.mark("▸", ">"), None)
             };
-            let place = format!(" {}/{}{more} ", number + 1, model.parts.len());
-            Row::new().toned(symbol, tone).plain(place).plain(inline(&part.intent))
+            let place = format!(" {}/{}{more} ", number + 1, progress.subtasks.len());
+            TextRow::new().toned(symbol, tone).plain(place).plain(inline(&part.intent))
         }
     };
     row.spread(right, room)

@@ -3,22 +3,22 @@
 
 use std::time::Duration;
 
+use app::ModelDelta;
 use domain::Time;
+use domain::id::TaskId;
 use engine::task::Step;
-use llm::Piece;
+use present::progress::{
+    ProgressEvent, ProgressLine, RoleState, SubtaskState, TaskProgress, describe_line, render_line, words,
+};
+use present::{Theme, inline};
 
-use super::fold::{Line, fold};
-use super::model::{Light, Model, State};
-use super::pace::{FRAME, Pace};
 use super::painter::Painter;
-use super::permanent::{drawn, worded};
 use super::render::{Extent, Size, render};
-use super::words;
-use crate::show::{Theme, inline};
+use super::schedule::{FRAME, FrameSchedule};
 
 /// How it is shown that work goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum DisplayMode {
     /// Lines that stay, and a block below them.
     Live,
     /// The same lines in words, and a sign of life now and then.
@@ -40,26 +40,26 @@ enum Away {
 
 #[derive(Debug)]
 pub(crate) struct Stage {
-    pub(crate) way: Way,
+    pub(crate) mode: DisplayMode,
     theme: Theme,
-    pub(crate) model: Model,
+    pub(crate) progress: TaskProgress,
     /// Said, and not written yet.
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<ProgressLine>,
     painter: Painter,
-    pace: Pace,
+    schedule: FrameSchedule,
     away: Option<Away>,
     size: Option<Size>,
 }
 
 impl Stage {
-    pub(crate) fn new(way: Way, theme: Theme, now: Time) -> Self {
+    pub(crate) fn new(mode: DisplayMode, theme: Theme, now: Time) -> Self {
         Self {
-            way,
+            mode,
             theme,
-            model: Model::default(),
+            progress: TaskProgress::default(),
             lines: Vec::new(),
             painter: Painter::default(),
-            pace: Pace::new(now),
+            schedule: FrameSchedule::new(now),
             away: None,
             size: None,
         }
@@ -67,30 +67,33 @@ impl Stage {
 
     /// The work begins now; what was before it is not waited for.
     pub(crate) const fn begin(&mut self, now: Time) {
-        self.pace = Pace::new(now);
+        self.schedule = FrameSchedule::new(now);
     }
 
     /// A step that is durable. Where there is one way only, how it ended says all there is to say.
-    pub(crate) fn see(&mut self, step: &Step) {
-        self.model.saying.clear();
-        let lines = fold(&mut self.model, step);
-        if self.model.steering.is_some() && self.way != Way::Silent {
-            self.lines.extend(lines);
+    pub(crate) fn see<'s>(&mut self, task: TaskId, step: &'s Step) -> Vec<ProgressEvent<'s>> {
+        self.progress.partial_reply.clear();
+        let outcome = self.progress.apply(task, step);
+        if self.progress.steering.is_some() && self.mode != DisplayMode::Silent {
+            self.lines.extend(outcome.lines);
         }
+        outcome.events
     }
 
-    /// A part of a reply, while it comes in.
-    pub(crate) fn hear(&mut self, piece: Piece<'_>) {
-        match piece {
-            Piece::Text(more) | Piece::Thought(more) | Piece::Call(more) => self.model.hear(more),
-            Piece::Again => self.model.saying.clear(),
+    /// Takes in a part of a reply, while it comes in.
+    pub(crate) fn hear(&mut self, delta: &ModelDelta) {
+        match delta {
+            ModelDelta::Text(more) | ModelDelta::Thought(more) | ModelDelta::Call(more) => {
+                self.progress.append_reply(more);
+            }
+            ModelDelta::Restart => self.progress.partial_reply.clear(),
         }
     }
 
     /// Steps that were taken before, by somebody who has said so.
-    pub(crate) fn remember(&mut self, steps: &[Step]) {
+    pub(crate) fn remember(&mut self, task: TaskId, steps: &[Step]) {
         for step in steps {
-            let _said_before = fold(&mut self.model, step);
+            let _said_before = self.progress.apply(task, step);
         }
     }
 
@@ -100,29 +103,29 @@ impl Stage {
 
     /// Whether somebody should look up how the task is called.
     pub(crate) fn wants_name(&self, now: Time) -> bool {
-        let soon = !self.lines.is_empty() || self.model.steering.is_some();
-        let draws = self.way == Way::Live && self.pace.until_frame(now).is_zero();
-        self.model.name.is_empty() && self.way != Way::Silent && (soon || draws)
+        let soon = !self.lines.is_empty() || self.progress.steering.is_some();
+        let draws = self.mode == DisplayMode::Live && self.schedule.until_frame(now).is_zero();
+        self.progress.name.is_empty() && self.mode != DisplayMode::Silent && (soon || draws)
     }
 
     /// How long until there may be something to write; nothing if there never is by itself.
     pub(crate) fn until(&self, now: Time) -> Option<Duration> {
-        match (self.away, self.way) {
-            (Some(_), _) | (None, Way::Silent) => None,
-            (None, Way::Live) => Some(match self.pace.until_frame(now) {
+        match (self.away, self.mode) {
+            (Some(_), _) | (None, DisplayMode::Silent) => None,
+            (None, DisplayMode::Live) => Some(match self.schedule.until_frame(now) {
                 Duration::ZERO => FRAME,
                 soon => soon,
             }),
-            (None, Way::Plain) => Some(self.pace.until_life(now)),
+            (None, DisplayMode::Plain) => Some(self.schedule.until_life(now)),
         }
     }
 
     /// Its size has changed, and may again at once. A block that is still whole shrinks before it can be broken: this is the
     /// one frame that does not wait for its turn.
     pub(crate) fn resized(&mut self, now: Time, size: Size) -> Option<String> {
-        self.pace.resized(now);
+        self.schedule.resized(now);
         match self.away {
-            None if self.way == Way::Live && self.painter.is_whole() => self.frame(now, size),
+            None if self.mode == DisplayMode::Live && self.painter.is_whole() => self.frame(now, size),
             _ => self.draw(now, size),
         }
     }
@@ -132,35 +135,39 @@ impl Stage {
         if self.away.is_some() {
             return None;
         }
-        match self.way {
-            Way::Silent => None,
-            Way::Plain => self.plain(now),
-            Way::Live if self.model.began.is_none() || !self.pace.until_frame(now).is_zero() => None,
-            Way::Live => self.frame(now, size),
+        match self.mode {
+            DisplayMode::Silent => None,
+            DisplayMode::Plain => self.plain(now),
+            DisplayMode::Live
+                if self.progress.began.is_none() || !self.schedule.until_frame(now).is_zero() =>
+            {
+                None
+            }
+            DisplayMode::Live => self.frame(now, size),
         }
     }
 
     fn frame(&mut self, now: Time, size: Size) -> Option<String> {
         if self.size.replace(size).is_some_and(|before| before != size) {
-            self.pace.resized(now);
+            self.schedule.resized(now);
         }
         let extent = match size.extent() {
-            Extent::Whole if self.pace.is_resizing(now) => Extent::Line,
+            Extent::Whole if self.schedule.is_resizing(now) => Extent::Line,
             extent => extent,
         };
-        let block = if self.model.is_over() && !self.model.stopping {
+        let block = if self.progress.is_over() && !self.progress.stopping {
             Vec::new() // the result is on its way
         } else {
-            render(&self.model, size, extent, self.theme, now)
+            render(&self.progress, size, extent, self.theme, now)
         };
         let mut lines = self.written(size);
         if extent == Extent::Nothing {
             lines.extend(self.life(now));
         }
         let frame = self.painter.frame(&lines, block)?;
-        self.pace.drew(now);
+        self.schedule.drew(now);
         if !lines.is_empty() {
-            self.pace.spoke(now);
+            self.schedule.spoke(now);
         }
         Some(frame)
     }
@@ -175,59 +182,59 @@ impl Stage {
 
     fn in_words(&mut self) -> Vec<String> {
         let name = self.name();
-        self.take_lines().iter().map(|line| worded(line, &name)).collect()
+        self.take_lines().iter().map(|line| describe_line(line, &name)).collect()
     }
 
     fn plainly(&mut self, lines: &[String], now: Time) -> Option<String> {
         if lines.is_empty() {
             return None;
         }
-        self.pace.spoke(now);
+        self.schedule.spoke(now);
         Some(lines.iter().map(|line| format!("{line}\n")).collect())
     }
 
     /// A sign of life, if one is due.
     fn life(&mut self, now: Time) -> Option<String> {
-        if !self.pace.until_life(now).is_zero() {
+        if !self.schedule.until_life(now).is_zero() {
             return None;
         }
-        let model = &self.model;
-        let busy = (1..).zip(&model.parts).filter(|_| model.is_planned());
-        let mut busy = busy.filter(|(_, part)| part.state == State::Working);
+        let progress = &self.progress;
+        let busy = (1..).zip(&progress.subtasks).filter(|_| progress.is_planned());
+        let mut busy = busy.filter(|(_, part)| part.state == SubtaskState::Working);
         let (what, since) = match busy.next() {
             Some((number, part)) => {
-                let (of, intent): (usize, String) = (model.parts.len(), inline(&part.intent));
+                let (of, intent): (usize, String) = (progress.subtasks.len(), inline(&part.intent));
                 (format!("[{number}/{of}] {intent}"), part.began)
             }
             None => {
-                let lights = model.lights();
-                let role = lights.iter().find(|(_, light)| *light == Light::Busy);
-                (role.map_or("on it", |(name, _)| name).to_owned(), model.began)
+                let lights = progress.role_states();
+                let role = lights.iter().find(|(_, light)| *light == RoleState::Busy);
+                (role.map_or("on it", |(name, _)| name).to_owned(), progress.began)
             }
         };
-        let how = if model.is_waiting() { "still waiting for you" } else { "still working" };
+        let how = if progress.is_waiting() { "still waiting for you" } else { "still working" };
         let time = since.map_or(Duration::ZERO, |since| now.since(since));
-        Some(format!("{how}: {what}, {}", words::took(time)))
+        Some(format!("{how}: {what}, {}", words::format_duration(time)))
     }
 
     /// The lines that are due, as this size shows them.
     fn written(&mut self, size: Size) -> Vec<String> {
         let (name, theme) = (self.name(), self.theme);
-        let write = |line: &Line| match size.extent() {
-            Extent::Nothing => vec![worded(line, &name)],
-            Extent::Whole | Extent::Line => drawn(line, &name, theme, size.columns),
+        let write = |line: &ProgressLine| match size.extent() {
+            Extent::Nothing => vec![describe_line(line, &name)],
+            Extent::Whole | Extent::Line => render_line(line, &name, theme, size.columns),
         };
         self.take_lines().iter().flat_map(write).collect()
     }
 
-    fn take_lines(&mut self) -> Vec<Line> {
+    fn take_lines(&mut self) -> Vec<ProgressLine> {
         std::mem::take(&mut self.lines)
     }
 
     /// How a person names the task; its beginning, where nobody has looked up how much of it is enough.
     pub(crate) fn name(&self) -> String {
         const ENOUGH: usize = 6;
-        match (self.model.name.as_str(), self.model.task) {
+        match (self.progress.name.as_str(), self.progress.task) {
             ("", Some(task)) => task.to_string().chars().take(ENOUGH).collect(),
             (name, _) => name.to_owned(),
         }
@@ -235,13 +242,13 @@ impl Stage {
 
     /// Everything that is due, and no block any more: somebody else writes here now.
     fn cleared(&mut self, now: Time, size: Size) -> Option<String> {
-        match self.way {
-            Way::Silent => None,
-            Way::Plain => {
+        match self.mode {
+            DisplayMode::Silent => None,
+            DisplayMode::Plain => {
                 let lines = self.in_words();
                 self.plainly(&lines, now)
             }
-            Way::Live => {
+            DisplayMode::Live => {
                 let lines = self.written(size);
                 self.painter.frame(&lines, Vec::new())
             }
@@ -279,7 +286,7 @@ impl Stage {
 
     /// The result follows, or the end. Whoever was faster than the eye has said nothing.
     pub(crate) fn close(&mut self, now: Time, size: Size) -> Option<String> {
-        let unseen = self.way == Way::Live && !self.has_block() && self.pace.was_quick(now);
+        let unseen = self.mode == DisplayMode::Live && !self.has_block() && self.schedule.was_quick(now);
         if unseen && self.away.is_none() {
             self.lines.clear();
         }
@@ -296,9 +303,9 @@ impl Stage {
 
     /// Somebody wants it to stop. That is said at once.
     pub(crate) fn stop(&mut self, now: Time, size: Size) -> Option<String> {
-        self.model.stopping = true;
-        match self.way {
-            Way::Live if self.away.is_none() && self.has_block() => self.frame(now, size),
+        self.progress.stopping = true;
+        match self.mode {
+            DisplayMode::Live if self.away.is_none() && self.has_block() => self.frame(now, size),
             _ => None,
         }
     }

@@ -1,26 +1,24 @@
 //! What people and programs see. Standard output carries the result, standard error everything else; text from
 //! outside reaches a terminal only with its control characters made visible.
 
-pub(crate) mod approval;
-mod escape;
-mod odd;
-mod problem;
-mod rows;
-mod theme;
-mod tree;
+mod ansi;
 
 use std::io::{self, IsTerminal as _, Write as _};
 
+use app::{App, Problem};
+use host::ProcessEnvironment;
+use present::{Folding, Page, PageLine, Style, escape, escape_json, leave_plain, render_problem};
 use serde::Serialize;
 
 use crate::args::Color;
-use crate::edge::{Surroundings, tty};
-use crate::live::Ambience;
-pub(crate) use escape::{escaped, inline};
-pub(crate) use problem::problem;
-pub(crate) use rows::columns;
-pub(crate) use theme::{Theme, Tone};
-pub(crate) use tree::tree;
+use crate::live::TerminalCapabilities;
+use crate::terminal::tty;
+#[cfg(test)]
+pub(crate) use ansi::paint as paint_ansi;
+pub(crate) use present::{
+    Theme, Tone, format_span as span, inline, measure_columns as columns, pluralize as plural,
+    shorten as brief,
+};
 
 /// The two streams, and how each of them may be written to.
 #[derive(Clone, Debug)]
@@ -39,7 +37,7 @@ struct Stream {
 }
 
 impl Screen {
-    pub(crate) fn new(json: bool, color: Color, accessible: bool, surroundings: &Surroundings) -> Self {
+    pub(crate) fn new(json: bool, color: Color, accessible: bool, surroundings: &ProcessEnvironment) -> Self {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| surroundings.variable(name));
         let utf8 = locale.is_some_and(|locale| locale.to_uppercase().replace('-', "").contains("UTF8"));
         // There, what we draw may be as wide as a character of theirs.
@@ -55,7 +53,8 @@ impl Screen {
                 Color::Never => false,
                 Color::Auto => terminal && !dumb,
             };
-            Stream { terminal, theme: Theme { color, symbols: terminal && utf8 && !plain, words } }
+            let paint = if color { ansi::paint } else { leave_plain };
+            Stream { terminal, theme: Theme { paint, symbols: terminal && utf8 && !plain, words } }
         };
         let told = surroundings.variable("COLUMNS").and_then(|columns| columns.parse().ok());
         let width = wide(told, tty::columns(io::stdout()));
@@ -63,8 +62,8 @@ impl Screen {
     }
 
     /// What there is to show work on.
-    pub(crate) fn ambience(&self, surroundings: &Surroundings) -> Ambience {
-        Ambience {
+    pub(crate) fn capabilities(&self, surroundings: &ProcessEnvironment) -> TerminalCapabilities {
+        TerminalCapabilities {
             json: self.json,
             terminal: self.err.terminal,
             dumb: matches!(surroundings.variable("TERM"), None | Some("dumb")),
@@ -81,7 +80,7 @@ impl Screen {
     /// One line of the result. A terminal sees its control characters escaped, a file or a pipe gets it as it is.
     pub(crate) fn result(&self, text: &str) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        if self.out.terminal { writeln!(out, "{}", escaped(text)) } else { writeln!(out, "{text}") }
+        if self.out.terminal { writeln!(out, "{}", escape(text)) } else { writeln!(out, "{text}") }
     }
 
     /// One line of a listing: our own words, so tones are allowed; whatever came from outside was escaped before.
@@ -93,7 +92,7 @@ impl Screen {
     pub(crate) fn json_line<T: Serialize>(&self, value: &T) -> io::Result<()> {
         let mut out = io::stdout().lock();
         if self.out.terminal {
-            out.write_all(escape::escaped_json(&serde_json::to_string(value)?).as_bytes())?;
+            out.write_all(escape_json(&serde_json::to_string(value)?).as_bytes())?;
         } else {
             serde_json::to_writer(&mut out, value)?;
         }
@@ -119,18 +118,49 @@ impl Screen {
         drop(io::stderr().lock().write_all(text.as_bytes())); // nobody looks any more: the work goes on
     }
 
-    /// A symbol where a note can show it, the word elsewhere.
+    /// How a page for this screen is written.
+    pub(crate) fn style<'a>(&self, app: &'a App) -> Style<'a> {
+        Style {
+            theme: self.out.theme,
+            note_theme: self.err.theme,
+            zone: app.zone(),
+            now: app.now(),
+            width: self.width,
+            folding: Folding::Whole,
+        }
+    }
+
+    /// Writes each line to its stream, in order.
+    pub(crate) fn print(&self, page: &Page) -> io::Result<()> {
+        for line in &page.lines {
+            match line {
+                PageLine::Result(text) => self.line(text)?,
+                PageLine::Note(text) => self.note(text),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) const fn theme(&self) -> Theme {
+        self.out.theme
+    }
+
     pub(crate) const fn mark(&self, symbol: &'static str, word: &'static str) -> &'static str {
         self.err.theme.mark(symbol, word)
     }
 
-    pub(crate) const fn draws(&self) -> bool {
-        self.out.theme.symbols
+    pub(crate) fn note_problem(&self, problem: &Problem) {
+        self.note(&render_problem(problem, self.err.theme));
     }
 
-    /// How the result may look.
-    pub(crate) const fn theme(&self) -> Theme {
-        self.out.theme
+    /// One value: as JSON, or as text.
+    pub(crate) fn show<T: Serialize>(&self, value: &T, text: impl FnOnce() -> String) -> io::Result<()> {
+        if self.json { self.json_line(value) } else { self.line(&text()) }
+    }
+
+    /// One value: as JSON, or as a page with its notes.
+    pub(crate) fn show_page<T: Serialize>(&self, value: &T, page: impl FnOnce() -> Page) -> io::Result<()> {
+        if self.json { self.json_line(value) } else { self.print(&page()) }
     }
 
     /// How what stands beside the result may look.
@@ -139,11 +169,11 @@ impl Screen {
     }
 
     pub(crate) fn tinted(&self, text: &str, tone: Tone) -> String {
-        self.out.theme.tinted(text, tone)
+        self.out.theme.paint(text, tone)
     }
 
     pub(crate) fn note_tinted(&self, text: &str, tone: Tone) -> String {
-        self.err.theme.tinted(text, tone)
+        self.err.theme.paint(text, tone)
     }
 }
 
@@ -156,33 +186,8 @@ fn wide(told: Option<usize>, real: Option<usize>) -> usize {
     }
 }
 
-/// The first `most` characters of a text on one line, escaped; a cut is shown.
-pub(crate) fn brief(text: &str, most: usize) -> String {
-    let line = escaped(&text.replace(['\n', '\r', '\t'], " "));
-    if line.chars().count() <= most {
-        return line;
-    }
-    let kept: String = line.chars().take(most.saturating_sub(1)).collect();
-    format!("{kept}…")
-}
-
-/// `1 entry`, `2 entries`.
-pub(crate) fn plural<N: std::fmt::Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
-    let word = if count == N::from(1) { one } else { many };
-    format!("{count} {word}")
-}
-
-/// A span of time as a person says it.
-pub(crate) fn span(time: std::time::Duration) -> String {
-    const MINUTE: u64 = 60;
-    const HOUR: u64 = 60 * MINUTE;
-    const DAY: u64 = 24 * HOUR;
-    match time.as_secs() {
-        seconds @ 0..MINUTE => format!("{seconds} s"),
-        seconds @ MINUTE..HOUR => format!("{} min", seconds / MINUTE),
-        seconds @ HOUR..DAY => format!("{} h", seconds / HOUR),
-        seconds => plural(seconds / DAY, "day", "days"),
-    }
+pub(crate) fn problem(screen: &Screen, problem: &Problem) -> String {
+    render_problem(problem, screen.err.theme)
 }
 
 #[cfg(test)]

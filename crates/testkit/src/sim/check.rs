@@ -3,6 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 
+use app::App;
+use app::record::Again;
+use app::record::Receipt;
+use app::tasks::Report;
 use domain::event::Direction;
 use domain::id::{EventId, NodeId, TaskId};
 use domain::limits::LEASE;
@@ -17,8 +21,6 @@ use ledger::records::{
 use ledger::table::Record;
 use ledger::value::Seq;
 use ledger::{Ledger, Op, Refusal, Seal, Select, Store, StoreError};
-use runtime::app::{Receipt, Report};
-use runtime::{Again, App};
 use tokio::runtime::{Builder, Runtime};
 
 use super::flaky::Write;
@@ -399,7 +401,7 @@ impl Observer {
     pub(super) fn explicable(&self, app: &App) -> Checked {
         let broken = |what: String| Broken::new("explicable", what);
         for event in self.all::<Event>()?.into_iter().filter(|event| event.direction == Direction::In) {
-            let why = self.runtime.block_on(app.why_rechecked(&event.id.to_string()));
+            let why = self.runtime.block_on(app.record().recheck(&event.id.to_string()));
             let recheck = why.map_err(|problem| broken(problem.to_string()))?.recheck;
             let lines = recheck.map(|recheck| recheck.lines).unwrap_or_default();
             if lines.is_empty() || lines.iter().any(|line| line.again != Again::Same) {

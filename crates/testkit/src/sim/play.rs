@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use app::{Code, Problem};
 use domain::limits::LEASE;
 use ledger::Store;
 use ledger::memory::MemoryStore;
 use ledger::mutant::Mutant;
-use runtime::{Code, Problem};
 
 use super::check::Observer;
 use super::dice::Dice;

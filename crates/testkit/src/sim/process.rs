@@ -5,14 +5,17 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use app::instance::paths::InstancePaths;
+use app::instance::settings::Settings;
+use app::record::{BadLine, Receipt};
+use app::tasks::Report;
+use app::{App, Parts, Problem, Surface};
+use app::{ModelOptions, RunRequest, WaitMode};
 use domain::id::TaskId;
 use domain::probe::{Probe, Silent};
 use domain::task::FinalResult;
 use ledger::Store;
 use ledger::chain::MemoryVault;
-use runtime::app::{BadLine, Patience, Receipt, Report, Request, Thinking};
-use runtime::settings::Settings;
-use runtime::{App, House, Parts, Problem, Surface};
 use tokio::runtime::{Builder, Runtime};
 
 use super::dice::Dice;
@@ -88,7 +91,7 @@ pub(super) fn onlooker(ground: &Ground<'_>) -> App {
 fn app(ground: &Ground<'_>, host: TestHost, ids: Arc<CountingIds>) -> App {
     let probe = Arc::clone(&host.probe.0);
     App::new(Parts {
-        house: House::under(&ground.folder.join(".house")),
+        paths: InstancePaths::under(&ground.folder.join(".house")),
         settings: Settings::default(),
         mistakes: Vec::new(),
         host: Arc::new(host),
@@ -97,9 +100,9 @@ fn app(ground: &Ground<'_>, host: TestHost, ids: Arc<CountingIds>) -> App {
         probe,
         zone: jiff::tz::TimeZone::UTC,
         // A seed is a history: what began together is heard together.
-        pace: runtime::Pace { in_step: true, ..runtime::Pace::default() },
+        timing: app::Timing { in_step: true, ..app::Timing::default() },
         provider: Arc::new(llm::Reflex::default()),
-        minds: Arc::new(runtime::Nobody),
+        models: Arc::new(app::NoModels),
     })
 }
 
@@ -168,25 +171,23 @@ impl Process {
         let shown: Arc<dyn Surface> = Arc::<Shown>::clone(&ground.shown);
         let workspace = ground.folder.to_owned();
         drop(self.runtime.spawn(async move {
-            let quiet: runtime::Watch = Arc::new(|_, _| {});
             let answer = match errand {
-                Errand::Ingest { line } => Answer::Taken(app.ingest(&line).await),
+                Errand::Ingest { line } => Answer::Taken(app.events().ingest(&line).await),
                 Errand::Run { text } => {
-                    let request = Request {
+                    let request = RunRequest {
                         text,
                         workspace,
                         surface: shown,
-                        watch: quiet,
-                        patience: Patience::Leave,
-                        thinking: Thinking::default(),
+                        wait: WaitMode::Leave,
+                        options: ModelOptions::default(),
                     };
-                    Answer::Ended(Box::pin(app.run(request)).await)
+                    Answer::Ended(Box::pin(app.tasks().run(request)).await)
                 }
                 Errand::Resume { id } => Answer::Ended(
-                    Box::pin(app.resume(id.as_deref(), None, shown, quiet, Patience::Leave)).await,
+                    Box::pin(app.tasks().resume(id.as_deref(), None, shown, WaitMode::Leave)).await,
                 ),
                 Errand::Verify => Answer::Verified(
-                    app.audit_verify(&runtime::app::Check::default()).await.map(|report| report.is_sound()),
+                    app.record().verify(&app::record::Check::default()).await.map(|report| report.is_sound()),
                 ),
             };
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);

@@ -15,7 +15,7 @@ use policy::constitution::{
 };
 use serde_json::Value;
 
-use super::{Answer, Decision, Facts, Layer, Word};
+use super::{Answer, Decision, DecisionView, Layer, Word};
 use crate::access::Switch;
 use crate::alias;
 use crate::grant::Enough;
@@ -48,7 +48,7 @@ impl Deref for Governed {
 /// Asks the constitution about a call that was decided. Where a person is to be asked, it is asked as if they had said
 /// yes: nobody is asked about what their yes could not allow. Where the answer is no already, only what is violated by
 /// trying is one more reason.
-pub(super) fn govern(facts: &Facts<'_>, decision: Decision) -> Governed {
+pub(super) fn govern(facts: &DecisionView<'_>, decision: Decision) -> Governed {
     let function = facts.tool.and_then(|tool| tool.handler_config.get("function")).and_then(Value::as_str);
     let function = function.and_then(alias::resolve);
     let mut action = action(facts);
@@ -83,22 +83,22 @@ fn word(violation: &Violation) -> Word {
 }
 
 /// The facts of a call as the constitution looks at them: none of them is what a layer made of it.
-pub(super) fn action<'a>(facts: &Facts<'a>) -> Action<'a> {
+pub(super) fn action<'a>(facts: &DecisionView<'a>) -> Action<'a> {
     let hand = hand(facts);
     let registered = facts.tool.map(|tool| tool.id.as_str());
     Action {
-        names: [Some(facts.call.tool.as_str()), registered].into_iter().flatten().collect(),
+        names: [Some(facts.inputs.call.tool.as_str()), registered].into_iter().flatten().collect(),
         // A tool may say that it is harmless, but not under a name that is not.
         tier: facts
             .tool
-            .map_or(facts.tier, |tool| facts.tier.max(tool.tier))
-            .max(alias::floor(&facts.call.tool)),
+            .map_or(facts.inputs.tier, |tool| facts.inputs.tier.max(tool.tier))
+            .max(alias::floor(&facts.inputs.call.tool)),
         scope: facts.tool.map_or(Scope::Leaves, |tool| scope(tool.reach)),
         hand,
         answered: answered(facts, hand),
         behind: Behind {
-            principal: Some(facts.principal),
-            trust: Some(facts.trust),
+            principal: Some(&facts.inputs.principal),
+            trust: Some(facts.inputs.trust),
             source: &facts.request.source,
         },
         privilege: privilege(facts),
@@ -116,15 +116,15 @@ const fn scope(reach: Reach) -> Scope {
     }
 }
 
-fn hand(facts: &Facts<'_>) -> Hand {
-    let chose = matches!(facts.call.chosen_by, Chooser::Owner { .. });
-    let theirs = facts.principal.is_owner() && facts.request.source == Source::Owner;
+fn hand(facts: &DecisionView<'_>) -> Hand {
+    let chose = matches!(facts.inputs.call.chosen_by, Chooser::Owner { .. });
+    let theirs = facts.inputs.principal.is_owner() && facts.request.source == Source::Owner;
     if chose && theirs { Hand::Owner } else { Hand::Other }
 }
 
-fn answered(facts: &Facts<'_>, hand: Hand) -> Answered {
-    let by_hand = hand == Hand::Owner && facts.call.chosen_by == Chooser::Owner { confirmed: true };
-    let to_this = facts.leave.is_some_and(|leave| Some(leave.to) == facts.fingerprint);
+fn answered(facts: &DecisionView<'_>, hand: Hand) -> Answered {
+    let by_hand = hand == Hand::Owner && facts.inputs.call.chosen_by == Chooser::Owner { confirmed: true };
+    let to_this = facts.inputs.leave.is_some_and(|leave| Some(leave.to) == facts.inputs.fingerprint);
     if by_hand || to_this {
         return Answered::Person;
     }
@@ -136,29 +136,30 @@ fn answered(facts: &Facts<'_>, hand: Hand) -> Answered {
 }
 
 /// What the best grant for this call is worth.
-fn worth(facts: &Facts<'_>) -> Option<Enough> {
+fn worth(facts: &DecisionView<'_>) -> Option<Enough> {
     facts.tool.and_then(|tool| facts.grant(tool)).map(|(_, worth)| worth)
 }
 
-fn granted(facts: &Facts<'_>) -> bool {
-    let harms = facts.tool.map_or(facts.tier, |tool| facts.tier.max(tool.tier)) > domain::Tier::WriteSafe;
+fn granted(facts: &DecisionView<'_>) -> bool {
+    let harms = facts.tool.map_or(facts.inputs.tier, |tool| facts.inputs.tier.max(tool.tier))
+        > domain::Tier::WriteSafe;
     worth(facts).is_some_and(|worth| worth >= Enough::Pinned || !harms)
 }
 
-fn privilege<'a>(facts: &Facts<'a>) -> Privilege<'a> {
+fn privilege<'a>(facts: &DecisionView<'a>) -> Privilege<'a> {
     let tool = facts.tool;
     let enabled = tool.is_some_and(|tool| tool.execution_mode != ExecutionMode::Disabled);
-    let concludes = facts.call.subtask.is_none() && facts.call.chosen_by == Chooser::Rule;
+    let concludes = facts.inputs.call.subtask.is_none() && facts.inputs.call.chosen_by == Chooser::Rule;
     Privilege {
         registered: tool.map(|tool| tool.id.as_str()),
-        on: enabled && facts.switch == Switch::On,
-        fits: facts.form.is_ok(),
-        agent: facts.agent,
+        on: enabled && facts.inputs.switch == Switch::On,
+        fits: facts.inputs.form.is_ok(),
+        agent: &facts.inputs.agent,
         agents: tool.map_or(&[], |tool| &tool.agent_access),
-        roles: facts.roles,
+        roles: &facts.inputs.roles,
         needs_roles: tool.map_or(&[], |tool| &tool.role_requirements),
-        needs_credentials: facts.needs,
-        permissions: facts.permissions,
+        needs_credentials: &facts.inputs.needs,
+        permissions: &facts.inputs.permissions,
         granted: granted(facts),
         answer: match tool.is_some_and(|tool| matches!(tool.reach, Reach::Origin | Reach::Model)) {
             false => Answering::No,
@@ -170,8 +171,8 @@ fn privilege<'a>(facts: &Facts<'a>) -> Privilege<'a> {
 
 /// The first sink that only content can have meant. Until provenance knows more, that is one that a rule of the program
 /// did not choose, and that the owner's request does not name.
-fn unexplained<'a>(facts: &Facts<'a>) -> Option<&'a str> {
-    let tool = facts.tool.filter(|_| facts.call.chosen_by != Chooser::Rule)?;
+fn unexplained<'a>(facts: &DecisionView<'a>) -> Option<&'a str> {
+    let tool = facts.tool.filter(|_| facts.inputs.call.chosen_by != Chooser::Rule)?;
     let request = if facts.request.source == Source::Owner { &facts.request.text } else { "" };
-    named::unnamed_sink(tool, &facts.call.args, request)
+    named::unnamed_sink(tool, &facts.inputs.call.args, request)
 }

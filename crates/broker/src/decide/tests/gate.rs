@@ -16,17 +16,18 @@ use super::properties::worlds;
 use super::{KNOWN, OWNER, World, said};
 use crate::access::Switch;
 use crate::decide::gate::{action, govern, judged};
-use crate::decide::{Answer, Decision, Facts, Governed, Layer, Leave, decide, decide_by, layers};
+use crate::decide::{Answer, Decision, DecisionView, Governed, Layer, Leave, decide, decide_by, layers};
+use crate::decision_inputs::DecisionInputs;
 use crate::tool::{ExecutionMode, Reach};
 
 /// What the layers say when these are left out, as if they let everything pass.
 fn without(broken: &[Layer], world: &World) -> Decision {
     let left: Vec<_> = layers::ALL.into_iter().filter(|(layer, _)| !broken.contains(layer)).collect();
-    decide_by(&left, &world.facts())
+    decide_by(&left, &world.view(&world.completed()))
 }
 
 fn governed(world: &World) -> Governed {
-    govern(&world.facts(), world.decide())
+    govern(&world.view(&world.completed()), world.decide())
 }
 
 /// An execute that no layer gave.
@@ -46,7 +47,7 @@ fn refused(rules: &[Rule], broken: &[Layer], bend: impl Fn(&mut World)) {
     let decision = without(broken, &world);
     assert_eq!(decision.answer, Answer::Execute, "{broken:?} let it pass: {decision}");
     for decision in [decision, execute()] {
-        let governed = govern(&world.facts(), decision);
+        let governed = govern(&world.view(&world.completed()), decision);
         assert_eq!((governed.answer, governed.violated.as_slice()), (Answer::Deny, rules), "{broken:?}");
         let word = governed.deciding().unwrap();
         assert_eq!(word.layer, Layer::Constitution);
@@ -65,15 +66,16 @@ fn rule_0_holds_without_the_layers_that_keep_the_house() {
     let all = [Layer::Trust, Layer::Tier, Layer::PrimeDirectives, Layer::Provenance, Layer::Level];
     let rules = [Rule::CreatorPrimacy, Rule::LeastPrivilege];
     refused(&rules, &all, |w| (w.tool.tier, w.tool.reach) = (Tier::Admin, Reach::House));
-    refused(&rules, &all, |w| (w.tool.tier, w.call.chosen_by) = (Tier::Admin, Chooser::Model));
+    refused(&rules, &all, |w| (w.tool.tier, w.inputs.call.chosen_by) = (Tier::Admin, Chooser::Model));
     refused(&[Rule::CreatorPrimacy], &all, |w| (w.tool.tier, w.tool.reach) = (Tier::WriteSafe, Reach::House));
     // Somebody else's hand is not the owner's, and neither is one that is moved by what a model wrote.
-    let by_hand =
-        |w: &mut World| (w.tool.tier, w.call.chosen_by) = (Tier::Admin, Chooser::Owner { confirmed: true });
+    let by_hand = |w: &mut World| {
+        (w.tool.tier, w.inputs.call.chosen_by) = (Tier::Admin, Chooser::Owner { confirmed: true })
+    };
     let rules = [Rule::CreatorPrimacy, Rule::LeastPrivilege, Rule::TrustRequired];
     refused(&rules, &all, |w| {
         by_hand(w);
-        w.principal = KNOWN;
+        w.inputs.principal = KNOWN;
     });
     let rules = [Rule::CreatorPrimacy, Rule::ContentIsNotCommand, Rule::LeastPrivilege, Rule::TrustRequired];
     refused(&rules, &all, |w| {
@@ -88,12 +90,12 @@ fn no_yes_gets_an_agents_change_of_the_house_past_rule_0() {
     let fingerprint = Digest::of(b"this call");
     let world = World::bend(|w| {
         (w.tool.tier, w.tool.reach) = (Tier::WriteSafe, Reach::House);
-        w.fingerprint = Some(fingerprint);
-        w.leave = Some(Leave { approval: ApprovalId::from_bits(1), to: fingerprint });
+        w.inputs.fingerprint = Some(fingerprint);
+        w.inputs.leave = Some(Leave { approval: ApprovalId::from_bits(1), to: fingerprint });
     });
     assert_eq!(world.decide().answer, Answer::Execute, "the layers take the yes");
     assert_eq!(governed(&world).violated, [Rule::CreatorPrimacy]);
-    let unasked = World { leave: None, ..world };
+    let unasked = World { inputs: DecisionInputs { leave: None, ..world.inputs }, ..world };
     assert_eq!(unasked.decide().answer, Answer::Review);
     assert_eq!(governed(&unasked).answer, Answer::Deny, "so nobody is asked for one");
 }
@@ -102,7 +104,8 @@ fn no_yes_gets_an_agents_change_of_the_house_past_rule_0() {
 #[test]
 fn rule_1_holds_whatever_was_decided() {
     let world = World::new();
-    let facts = world.facts();
+    let inputs = world.completed();
+    let facts = world.view(&inputs);
     let listening = |address: &str| {
         let listens = [address.parse::<IpAddr>().unwrap()];
         let action = policy::constitution::Action { listens: &listens, ..action(&facts) };
@@ -122,8 +125,8 @@ fn rule_2_holds_without_provenance() {
     let rules = [Rule::ContentIsNotCommand];
     let elsewhere = |tier, reach| {
         move |w: &mut World| {
-            (w.tool.tier, w.tool.reach, w.call.chosen_by) = (tier, reach, Chooser::Model);
-            w.call.args = json!({ "under": "elsewhere" });
+            (w.tool.tier, w.tool.reach, w.inputs.call.chosen_by) = (tier, reach, Chooser::Model);
+            w.inputs.call.args = json!({ "under": "elsewhere" });
         }
     };
     refused(&rules, &broken, elsewhere(Tier::WriteSafe, Reach::Workspace));
@@ -137,16 +140,16 @@ fn rule_3_holds_for_everybody_and_with_every_yes() {
     let behind = json!({ "function": "audit:clear" });
     for chosen_by in choosers {
         for bend in [
-            (|w| w.call.tool = "audit_clear".parse().unwrap()) as fn(&mut World),
+            (|w| w.inputs.call.tool = "audit_clear".parse().unwrap()) as fn(&mut World),
             |w| w.tool.id = "audit_clear".parse().unwrap(),
             |w| w.tool.handler_config = json!({ "function": "audit_clear" }),
         ] {
             let world = World::bend(|w| {
                 bend(w);
-                w.call.chosen_by = chosen_by;
+                w.inputs.call.chosen_by = chosen_by;
             });
             for decision in [world.decide(), execute()] {
-                let governed = govern(&world.facts(), decision);
+                let governed = govern(&world.view(&world.completed()), decision);
                 assert_eq!(
                     (governed.answer, governed.violated.first()),
                     (Answer::Deny, Some(&Rule::AuditImmutable))
@@ -157,8 +160,9 @@ fn rule_3_holds_for_everybody_and_with_every_yes() {
     }
     let world = World::bend(|w| w.tool.handler_config = behind);
     assert_eq!(governed(&world).violated, [Rule::AuditImmutable], "by another name");
-    let world = World::bend(|w| w.call.tool = "audit_clear".parse().unwrap());
-    let nobodys = Facts { tool: None, ..world.facts() };
+    let world = World::bend(|w| w.inputs.call.tool = "audit_clear".parse().unwrap());
+    let inputs = world.completed();
+    let nobodys = DecisionView { tool: None, ..world.view(&inputs) };
     assert_eq!(
         govern(&nobodys, decide(&nobodys)).violated,
         [Rule::AuditImmutable],
@@ -170,23 +174,25 @@ fn rule_3_holds_for_everybody_and_with_every_yes() {
 fn rule_4_holds_without_each_of_the_first_layers() {
     type Row = (Layer, fn(&mut World));
     let table: [Row; 11] = [
-        (Layer::Registered, |w| w.switch = Switch::Off),
-        (Layer::Registered, |w| w.switch = Switch::Unreadable),
+        (Layer::Registered, |w| w.inputs.switch = Switch::Off),
+        (Layer::Registered, |w| w.inputs.switch = Switch::Unreadable),
         (Layer::Registered, |w| w.tool.execution_mode = ExecutionMode::Disabled),
-        (Layer::Schema, |w| w.form = Err("no".into())),
-        (Layer::Access, |w| w.permissions.own.allow.clear()),
-        (Layer::Access, |w| w.permissions.own.allow = said(&["read_*"])),
+        (Layer::Schema, |w| w.inputs.form = Err("no".into())),
+        (Layer::Access, |w| w.inputs.permissions.own.allow.clear()),
+        (Layer::Access, |w| w.inputs.permissions.own.allow = said(&["read_*"])),
         (Layer::Access, |w| w.tool.agent_access = vec!["night*".into()]),
-        (Layer::Access, |w| (w.needs, w.permissions.credentials) = (vec!["bank".into()], Credentials::NONE)),
-        (Layer::Access, |w| (w.tool.reach, w.call.subtask) = (Reach::Origin, Some(0))),
-        (Layer::Trust, |w| (w.tool.tier, w.trust) = (Tier::WriteSafe, Trust::Hostile)),
+        (Layer::Access, |w| {
+            (w.inputs.needs, w.inputs.permissions.credentials) = (vec!["bank".into()], Credentials::NONE)
+        }),
+        (Layer::Access, |w| (w.tool.reach, w.inputs.call.subtask) = (Reach::Origin, Some(0))),
+        (Layer::Trust, |w| (w.tool.tier, w.inputs.trust) = (Tier::WriteSafe, Trust::Hostile)),
         (Layer::Tier, |w| w.tool.tier = Tier::WriteDestructive),
     ];
     for (layer, bend) in table {
         refused(&[Rule::LeastPrivilege], &[layer], bend);
     }
     let world = World::new();
-    let unknown = govern(&Facts { tool: None, ..world.facts() }, execute());
+    let unknown = govern(&DecisionView { tool: None, ..world.view(&world.completed()) }, execute());
     assert_eq!(unknown.violated, [Rule::LeastPrivilege], "what nobody registered");
 }
 
@@ -195,9 +201,9 @@ fn rule_4_holds_without_each_of_the_first_layers() {
 fn rule_5_holds_where_the_message_vouches_for_itself() {
     let rules = [Rule::TrustRequired];
     refused(&rules, &[], |w| w.request.source = Source::Model);
-    refused(&rules, &[], |w| w.principal = Principal::System);
+    refused(&rules, &[], |w| w.inputs.principal = Principal::System);
     refused(&rules, &[], |w| {
-        (w.principal, w.request.source) = (Principal::Unknown, Source::System);
+        (w.inputs.principal, w.request.source) = (Principal::Unknown, Source::System);
     });
     refused(&rules, &[], |w| {
         w.request.source = Source::Principal { entity: KNOWN.entity(), trust: Trust::Standard };
@@ -211,9 +217,9 @@ proptest! {
     #[test]
     fn the_gate_only_ever_makes_a_decision_stricter(world in worlds(), some in 0_u16..1024) {
         let left = (0..).zip(layers::ALL).filter(|(bit, _)| some & (1 << bit) != 0).map(|(_, layer)| layer);
-        let decisions = [world.decide(), decide_by(&left.collect::<Vec<_>>(), &world.facts()), execute()];
+        let decisions = [world.decide(), decide_by(&left.collect::<Vec<_>>(), &world.view(&world.completed())), execute()];
         for decision in decisions {
-            let governed = govern(&world.facts(), decision.clone());
+            let governed = govern(&world.view(&world.completed()), decision.clone());
             prop_assert!(governed.answer >= decision.answer);
             if governed.violated.is_empty() {
                 prop_assert_eq!(&*governed, &decision);
@@ -228,26 +234,26 @@ proptest! {
     /// Whatever the facts, and whatever is broken: if the gate lets a call run, then all of this holds.
     #[test]
     fn what_passes_the_gate_keeps_every_rule(world in worlds()) {
-        let governed = govern(&world.facts(), execute());
+        let governed = govern(&world.view(&world.completed()), execute());
         if governed.answer != Answer::Execute {
             return Ok(());
         }
-        let tier = world.tier.max(world.tool.tier);
-        let owner = world.principal.is_owner();
-        let by_hand = owner && matches!(world.call.chosen_by, Chooser::Owner { .. });
-        let confirmed = owner && world.call.chosen_by == Chooser::Owner { confirmed: true };
+        let tier = world.inputs.tier.max(world.tool.tier);
+        let owner = world.inputs.principal.is_owner();
+        let by_hand = owner && matches!(world.inputs.call.chosen_by, Chooser::Owner { .. });
+        let confirmed = owner && world.inputs.call.chosen_by == Chooser::Owner { confirmed: true };
         prop_assert!(tier != Tier::Admin || confirmed, "rule 0");
         prop_assert!(world.tool.reach != Reach::House || tier == Tier::ReadOnly || by_hand, "rule 0");
         let harmless = tier == Tier::ReadOnly && world.tool.reach != Reach::Outside;
-        let explained = by_hand || world.call.chosen_by == Chooser::Rule
+        let explained = by_hand || world.inputs.call.chosen_by == Chooser::Rule
             || super::super::own_words::unexplained_sink(
-                &world.tool, &world.call.args, super::super::own_words::of(&world.request)).is_none();
+                &world.tool, &world.inputs.call.args, super::super::own_words::of(&world.request)).is_none();
         prop_assert!(harmless || explained, "rule 2");
         prop_assert!(world.tool.id.as_str() != "audit_clear", "rule 3");
-        prop_assert!(world.switch == Switch::On && world.form.is_ok(), "rule 4");
-        prop_assert!(!world.permissions.own.allow.is_empty() && !world.tool.agent_access.is_empty(), "rule 4");
+        prop_assert!(world.inputs.switch == Switch::On && world.inputs.form.is_ok(), "rule 4");
+        prop_assert!(!world.inputs.permissions.own.allow.is_empty() && !world.tool.agent_access.is_empty(), "rule 4");
         prop_assert!(tier != Tier::WriteDestructive || confirmed, "rule 4");
-        prop_assert!(confirmed || world.trust >= tier.needs(), "rule 4");
+        prop_assert!(confirmed || world.inputs.trust >= tier.needs(), "rule 4");
         prop_assert!(world.request.source != Source::Model, "rule 5");
         prop_assert!(owner || world.request.source != Source::Owner, "rule 5");
     }
@@ -256,10 +262,11 @@ proptest! {
     /// gate is a second look, not another policy.
     #[test]
     fn whole_layers_are_refused_nothing_but_the_house(world in worlds()) {
-        let mut world = World { principal: OWNER, ..world };
+        let mut world = world;
+        world.inputs.principal = OWNER;
         world.request.source = Source::Owner;
         let decision = world.decide();
-        let governed = govern(&world.facts(), decision.clone());
+        let governed = govern(&world.view(&world.completed()), decision.clone());
         let house = world.tool.reach == Reach::House;
         if decision.answer != Answer::Deny && !house {
             prop_assert_eq!(&*governed, &decision);

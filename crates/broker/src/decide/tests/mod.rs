@@ -5,7 +5,7 @@ mod table;
 use std::sync::LazyLock;
 
 use domain::call::{Call, Chooser};
-use domain::change::{Change, Changes, Standing};
+use domain::change::{Change, Standing};
 use domain::id::{CallId, EntityId, GrantId, OriginId, ReasonId, TaskId, VpolId};
 use domain::principal::Principal;
 use domain::source::{Source, Text};
@@ -16,40 +16,24 @@ use policy::acl::{Credentials, Permissions};
 use policy::vpol::{Circumstances, Vpol};
 use serde_json::json;
 
-use super::{Answer, DataLevel, Decision, Facts, Layer, Leave, decide, matches};
+use super::{Answer, DataLevel, Decision, DecisionView, Layer, decide, matches};
 use crate::access::Switch;
-use crate::budget::Exhausted;
+use crate::decision_inputs::DecisionInputs;
 use crate::grant::{Granted, Terms};
 use crate::tool::{Level, Reach, ToolSpec};
+use crate::validation::{OfNow, Policies};
 
 const OWNER: Principal = Principal::Owner { entity: EntityId::from_bits(1) };
 const KNOWN: Principal = Principal::Known { entity: EntityId::from_bits(2) };
 
-/// Facts that can be bent one at a time; as they are, the call runs.
+/// DecisionView that can be bent one at a time; as they are, the call runs.
 #[derive(Clone, Debug)]
 struct World {
-    call: Call,
+    inputs: DecisionInputs,
     tool: ToolSpec,
-    switch: Switch,
-    form: Result<(), String>,
-    tier: Tier,
-    agent: String,
-    principal: Principal,
-    trust: Trust,
-    roles: Vec<String>,
-    permissions: Permissions,
-    needs: Vec<String>,
     vpol: Option<Vpol>,
     of_now: Option<(Vpol, u32)>,
-    circumstances: Circumstances,
-    exhausted: Option<Exhausted>,
-    leaks: Option<String>,
     request: Text,
-    grants: Vec<Granted>,
-    changes: Option<Changes>,
-    fingerprint: Option<Digest>,
-    leave: Option<Leave>,
-    must_not: MustNot,
 }
 
 /// All that anybody can be allowed.
@@ -78,41 +62,53 @@ impl World {
             vpol: VpolId::from_bits(3),
         };
         let id = || "find_files".parse().unwrap();
+        let call = Call {
+            id: CallId::from_bits(1),
+            tool: id(),
+            args: json!({ "under": "docs" }),
+            task: TaskId::from_bits(1),
+            subtask: Some(0),
+            chosen_by: Chooser::Rule,
+            tags,
+        };
+        let request = Text::new("how many files are in docs", Source::Owner);
         Self {
-            call: Call {
-                id: CallId::from_bits(1),
-                tool: id(),
-                args: json!({ "under": "docs" }),
-                task: TaskId::from_bits(1),
-                subtask: Some(0),
-                chosen_by: Chooser::Rule,
-                tags,
+            inputs: DecisionInputs {
+                call,
+                tool: None,
+                switch: Switch::On,
+                form: Ok(()),
+                tier: Tier::ReadOnly,
+                agent: "main".into(),
+                principal: OWNER,
+                trust: Trust::Operator,
+                roles: Vec::new(),
+                labels: Vec::new(),
+                permissions: everything(),
+                needs: Vec::new(),
+                vpol: None,
+                of_now: None,
+                circumstances: Circumstances::default(),
+                exhausted: None,
+                leaks: None,
+                request: Digest::of(request.text.as_bytes()),
+                source: request.source.clone(),
+                session: "s".into(),
+                grants: Vec::new(),
+                changes: None,
+                place: None,
+                fingerprint: None,
+                leave: None,
+                must_not: MustNot::default(),
             },
             tool: ToolSpec {
                 sinks: vec!["under".into()],
                 input_schema: json!({ "properties": { "under": {}, "limit": {} }, "required": ["under"] }),
                 ..ToolSpec::shipped(id(), "finds files", Tier::ReadOnly)
             },
-            switch: Switch::On,
-            form: Ok(()),
-            tier: Tier::ReadOnly,
-            agent: "main".into(),
-            principal: OWNER,
-            trust: Trust::Operator,
-            roles: Vec::new(),
-            permissions: everything(),
-            needs: Vec::new(),
             vpol: Some(Vpol::DEFAULT_OWNER),
             of_now: None,
-            circumstances: Circumstances::default(),
-            exhausted: None,
-            leaks: None,
-            request: Text::new("how many files are in docs", Source::Owner),
-            grants: Vec::new(),
-            changes: None,
-            fingerprint: None,
-            leave: None,
-            must_not: MustNot::default(),
+            request,
         }
     }
 
@@ -122,37 +118,26 @@ impl World {
         world
     }
 
-    fn facts(&self) -> Facts<'_> {
-        Facts {
-            call: &self.call,
-            tool: Some(&self.tool),
-            switch: self.switch,
-            form: self.form.as_ref().map(|&()| ()).map_err(String::as_str),
-            tier: self.tier,
-            agent: &self.agent,
-            principal: &self.principal,
-            trust: self.trust,
-            roles: &self.roles,
-            labels: labels(&self.principal),
-            permissions: &self.permissions,
-            needs: &self.needs,
-            vpol: self.vpol.as_ref(),
-            of_now: self.of_now.as_ref().map(|(vpol, started)| (vpol, *started)),
-            circumstances: self.circumstances,
-            exhausted: self.exhausted.as_ref(),
-            leaks: self.leaks.as_deref(),
-            request: &self.request,
-            session: "s",
-            grants: &self.grants,
-            changes: self.changes.as_ref(),
-            fingerprint: self.fingerprint,
-            leave: self.leave,
-            must_not: Some(&self.must_not),
+    /// The same, with the labels of its principal and with what of the policy of now is counted.
+    fn completed(&self) -> DecisionInputs {
+        DecisionInputs {
+            labels: labels(&self.inputs.principal).to_vec(),
+            of_now: self
+                .of_now
+                .as_ref()
+                .map(|(vpol, started)| OfNow { rules: Digest::of(&vpol.bytes()), started: *started }),
+            ..self.inputs.clone()
         }
     }
 
+    fn view<'a>(&'a self, inputs: &'a DecisionInputs) -> DecisionView<'a> {
+        let of_now = self.of_now.as_ref().map(|(vpol, _)| vpol);
+        let policies = Policies { frozen: self.vpol.as_ref(), of_now };
+        DecisionView { inputs, tool: Some(&self.tool), policies, request: &self.request }
+    }
+
     fn decide(&self) -> Decision {
-        decide(&self.facts())
+        decide(&self.view(&self.completed()))
     }
 
     /// The answer and the layer that decided it.
@@ -165,7 +150,7 @@ impl World {
 #[test]
 fn a_tool_that_is_not_there_is_denied() {
     let world = World::new();
-    let decision = decide(&Facts { tool: None, ..world.facts() });
+    let decision = decide(&DecisionView { tool: None, ..world.view(&world.completed()) });
     assert_eq!(
         (decision.answer, decision.to_string().as_str(), decision.instead().len()),
         (Answer::Deny, "there is no tool `find_files`", 1)
@@ -182,7 +167,7 @@ fn an_ordinary_reading_call_runs_and_every_layer_is_on_record() {
 /// A call that a model chose, of a tool that may write in the workspace.
 fn by_model(bend: impl FnOnce(&mut World)) -> (Answer, Layer) {
     World::bend(|w| {
-        w.call.chosen_by = Chooser::Model;
+        w.inputs.call.chosen_by = Chooser::Model;
         w.tool.tier = Tier::WriteSafe;
         bend(w);
     })
@@ -193,7 +178,7 @@ fn by_model(bend: impl FnOnce(&mut World)) -> (Answer, Layer) {
 fn what_a_model_chose_must_stand_in_the_owners_own_words() {
     let under = |under: &str, source: Source| {
         by_model(|w| {
-            w.call.args = json!({ "under": under });
+            w.inputs.call.args = json!({ "under": under });
             w.request.source = source;
         })
     };
@@ -225,10 +210,10 @@ fn a_dot_name_is_always_asked_about() {
             (Chooser::Owner { confirmed: false }, Answer::Execute),
         ] {
             let (answer, layer) = by_model(|w| {
-                w.call.chosen_by = chooser;
-                w.call.args = json!({ "under": path });
+                w.inputs.call.chosen_by = chooser;
+                w.inputs.call.args = json!({ "under": path });
                 w.request.text = format!("write {path}");
-                w.changes = Some(Change::new(path.into(), from.clone(), to.clone()).into());
+                w.inputs.changes = Some(Change::new(path.into(), from.clone(), to.clone()).into());
             });
             assert_eq!(answer, expected, "{path} by {chooser:?}: {layer:?}");
         }
@@ -240,7 +225,7 @@ fn a_dot_name_is_always_asked_about() {
 fn a_number_counts_as_it_is_kept() {
     let under = |args| {
         by_model(|w| {
-            w.call.args = args;
+            w.inputs.call.args = args;
             w.request.text = "no more than 2 of docs".into();
         })
     };
@@ -255,7 +240,7 @@ fn what_stays_in_the_workspace_is_let_pass() {
     let elsewhere = |tier, reach| {
         by_model(|w| {
             (w.tool.tier, w.tool.reach) = (tier, reach);
-            w.call.args = json!({ "under": "elsewhere" });
+            w.inputs.call.args = json!({ "under": "elsewhere" });
         })
     };
     assert_eq!(elsewhere(Tier::ReadOnly, Reach::Workspace).0, Answer::Execute);
@@ -263,7 +248,7 @@ fn what_stays_in_the_workspace_is_let_pass() {
     assert_eq!(elsewhere(Tier::WriteSafe, Reach::Workspace), (Answer::Review, Layer::Provenance));
     let undeclared = by_model(|w| {
         w.tool.sinks.clear();
-        w.call.args = json!({ "under": "elsewhere" });
+        w.inputs.call.args = json!({ "under": "elsewhere" });
     });
     assert_eq!(undeclared.0, Answer::Execute);
 }
@@ -280,13 +265,13 @@ fn what_only_reads_outside_needs_every_argument_in_the_owners_words() {
     let reviewed = (Answer::Review, Layer::PrimeDirectives);
     assert_eq!(read(|_| {}).0, Answer::Execute);
     assert_eq!(read(|w| w.tool.sinks.clear()).0, Answer::Execute);
-    assert_eq!(read(|w| w.call.args = json!({ "under": "elsewhere" })), reviewed);
-    assert_eq!(read(|w| w.call.args = json!({ "under": "docs", "limit": "s3cret" })), reviewed);
-    assert_eq!(read(|w| w.call.args = json!({ "under": "docs", "s3cret": null })), reviewed);
+    assert_eq!(read(|w| w.inputs.call.args = json!({ "under": "elsewhere" })), reviewed);
+    assert_eq!(read(|w| w.inputs.call.args = json!({ "under": "docs", "limit": "s3cret" })), reviewed);
+    assert_eq!(read(|w| w.inputs.call.args = json!({ "under": "docs", "s3cret": null })), reviewed);
     assert_eq!(read(|w| w.tool.tier = Tier::WriteSafe), reviewed);
-    assert_eq!(read(|w| w.tier = Tier::WriteSafe), reviewed, "this very call writes");
+    assert_eq!(read(|w| w.inputs.tier = Tier::WriteSafe), reviewed, "this very call writes");
     assert_eq!(read(|w| w.request.source = Source::Model), reviewed);
-    assert_eq!(read(|w| w.principal = KNOWN), reviewed);
+    assert_eq!(read(|w| w.inputs.principal = KNOWN), reviewed);
 }
 
 #[test]
@@ -294,8 +279,8 @@ fn the_owners_own_answer_passes_and_anybody_elses_is_looked_at() {
     let deliver = |principal: Principal| {
         World::bend(|w| {
             (w.tool.tier, w.tool.level) = (Tier::WriteSafe, Level::ReviewedAfter);
-            (w.tool.reach, w.trust) = (Reach::Origin, Trust::Standard);
-            (w.principal, w.call.subtask) = (principal, None);
+            (w.tool.reach, w.inputs.trust) = (Reach::Origin, Trust::Standard);
+            (w.inputs.principal, w.inputs.call.subtask) = (principal, None);
         })
         .decided()
     };
@@ -308,16 +293,16 @@ fn the_owners_own_answer_passes_and_anybody_elses_is_looked_at() {
 fn only_a_task_hands_its_result_back() {
     let deliver = |bend: fn(&mut World)| {
         let world = World::bend(|w| {
-            (w.tool.reach, w.call.subtask) = (Reach::Origin, None);
+            (w.tool.reach, w.inputs.call.subtask) = (Reach::Origin, None);
             bend(w);
         });
         world.decided()
     };
     assert_eq!(deliver(|_| {}).0, Answer::Execute);
     let denied = (Answer::Deny, Layer::Access);
-    assert_eq!(deliver(|w| w.call.subtask = Some(0)), denied);
-    assert_eq!(deliver(|w| w.call.chosen_by = Chooser::Model), denied);
-    assert_eq!(deliver(|w| w.call.chosen_by = Chooser::Owner { confirmed: true }), denied);
+    assert_eq!(deliver(|w| w.inputs.call.subtask = Some(0)), denied);
+    assert_eq!(deliver(|w| w.inputs.call.chosen_by = Chooser::Model), denied);
+    assert_eq!(deliver(|w| w.inputs.call.chosen_by = Chooser::Owner { confirmed: true }), denied);
 }
 
 /// The owner's own hand: what it is asked about is only what it has to confirm.
@@ -329,8 +314,8 @@ fn the_owners_own_hand() {
             (w.tool.tier, w.tool.reach) = (tier, reach);
             w.tool.execution_mode = ToolSpec::usual_mode(tier);
             w.tool.level = Level::ReviewAll;
-            w.call.args = json!({ "under": "not in the request" });
-            w.call.chosen_by = Chooser::Owner { confirmed };
+            w.inputs.call.args = json!({ "under": "not in the request" });
+            w.inputs.call.chosen_by = Chooser::Owner { confirmed };
         })
     };
     let table = [
@@ -342,7 +327,8 @@ fn the_owners_own_hand() {
     for (tier, reach, expected) in table {
         assert_eq!(by_hand(tier, reach, false).decide().answer, expected, "{tier}");
         assert_eq!(by_hand(tier, reach, true).decide().answer, Execute, "{tier}");
-        let somebody = World { principal: KNOWN, ..by_hand(tier, reach, true) };
+        let mut somebody = by_hand(tier, reach, true);
+        somebody.inputs.principal = KNOWN;
         assert_eq!(somebody.decide().answer, if tier == Tier::Admin { Deny } else { Review }, "{tier}");
     }
 }
@@ -350,7 +336,8 @@ fn the_owners_own_hand() {
 /// Nobody is asked about a call that would be denied anyway.
 #[test]
 fn deny_beats_review() {
-    let world = World::bend(|w| (w.tool.level, w.permissions) = (Level::ReviewAll, Permissions::none()));
+    let world =
+        World::bend(|w| (w.tool.level, w.inputs.permissions) = (Level::ReviewAll, Permissions::none()));
     assert_eq!(world.decided(), (Answer::Deny, Layer::Access));
 }
 
@@ -358,11 +345,12 @@ fn deny_beats_review() {
 #[test]
 fn what_is_granted_is_allowed_and_never_past_a_denial_or_a_ceiling() {
     let granted = |bend: fn(&mut World)| {
-        let mut world = World::bend(|w| (w.principal, w.permissions.own.allow) = (KNOWN, Vec::new()));
-        world.grants.push(Granted {
+        let mut world =
+            World::bend(|w| (w.inputs.principal, w.inputs.permissions.own.allow) = (KNOWN, Vec::new()));
+        world.inputs.grants.push(Granted {
             id: GrantId::from_bits(7),
             terms: Terms {
-                tool: world.call.tool.clone(),
+                tool: world.inputs.call.tool.clone(),
                 nature: world.tool.nature(),
                 principal: KNOWN.to_string(),
                 agent: "main".into(),
@@ -379,12 +367,14 @@ fn what_is_granted_is_allowed_and_never_past_a_denial_or_a_ceiling() {
     assert_eq!((decision.answer, decision.grant), (Answer::Execute, Some(GrantId::from_bits(7))));
     type Bend = fn(&mut World);
     let table: [(&str, Bend); 6] = [
-        ("for somebody else", |w| w.principal = Principal::Unknown),
-        ("for another value", |w| w.call.args = json!({ "under": "secret" })),
-        ("denied", |w| w.permissions.own.deny = said(&["find_*"])),
-        ("beyond a ceiling", |w| w.permissions.own.ceilings = said(&["calc"])),
-        ("beyond whoever it works for", |w| w.permissions = w.permissions.within(&Permissions::none())),
-        ("not there", |w| w.grants.clear()),
+        ("for somebody else", |w| w.inputs.principal = Principal::Unknown),
+        ("for another value", |w| w.inputs.call.args = json!({ "under": "secret" })),
+        ("denied", |w| w.inputs.permissions.own.deny = said(&["find_*"])),
+        ("beyond a ceiling", |w| w.inputs.permissions.own.ceilings = said(&["calc"])),
+        ("beyond whoever it works for", |w| {
+            w.inputs.permissions = w.inputs.permissions.within(&Permissions::none())
+        }),
+        ("not there", |w| w.inputs.grants.clear()),
     ];
     for (name, bend) in table {
         let decision = granted(bend);

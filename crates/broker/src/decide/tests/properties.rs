@@ -17,7 +17,9 @@ use super::{KNOWN, OWNER, World, said};
 use crate::access::Switch;
 use crate::budget::{Exhausted, Scope, Unit};
 use crate::decide::gate::govern;
-use crate::decide::{Answer, DataLevel, Decision, Facts, Layer, Leave, Word, decide, decide_by, layers};
+use crate::decide::{
+    Answer, DataLevel, Decision, DecisionView, Layer, Leave, Word, decide, decide_by, layers,
+};
 use crate::grant::{Granted, Terms};
 use crate::tool::{DataClass, ExecutionMode, Level, Reach, ToolSpec, ValidationMode};
 
@@ -53,7 +55,7 @@ fn granted(world: &World, by_hand: bool, exact: bool) -> Granted {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let args = world.call.args.as_object();
+    let args = world.inputs.call.args.as_object();
     let pins = args
         .into_iter()
         .flatten()
@@ -61,10 +63,10 @@ fn granted(world: &World, by_hand: bool, exact: bool) -> Granted {
     Granted {
         id: GrantId::from_bits(1),
         terms: Terms {
-            tool: world.call.tool.clone(),
+            tool: world.inputs.call.tool.clone(),
             nature: world.tool.nature(),
-            principal: world.principal.to_string(),
-            agent: world.agent.clone(),
+            principal: world.inputs.principal.to_string(),
+            agent: world.inputs.agent.clone(),
             session: None,
             pins: pins.collect(),
             by_hand,
@@ -94,15 +96,15 @@ fn args(dice: &mut Dice<'_>, text: &str) -> Value {
 fn world(dice: &[u8], text: &str) -> World {
     let dice = &mut Dice(dice.iter());
     World::bend(|w| {
-        w.call.chosen_by = dice.pick(&CHOOSERS);
-        w.call.args = args(dice, text);
+        w.inputs.call.chosen_by = dice.pick(&CHOOSERS);
+        w.inputs.call.args = args(dice, text);
         w.request.text = format!("the 2 newest of docs {}", dice.pick(&["", text]));
         w.request.source = dice.mostly(&[Source::Owner, Source::Model, Source::System]);
-        w.switch = dice.mostly(&SWITCHES);
-        w.form = dice.mostly(&[Ok(()), Err("no".to_owned())]);
-        w.tier = dice.mostly(&Tier::ALL);
-        w.principal = dice.mostly(&[OWNER, KNOWN, Principal::Unknown, Principal::System]);
-        w.trust = dice.mostly(&[
+        w.inputs.switch = dice.mostly(&SWITCHES);
+        w.inputs.form = dice.mostly(&[Ok(()), Err("no".to_owned())]);
+        w.inputs.tier = dice.mostly(&Tier::ALL);
+        w.inputs.principal = dice.mostly(&[OWNER, KNOWN, Principal::Unknown, Principal::System]);
+        w.inputs.trust = dice.mostly(&[
             Trust::Operator,
             Trust::System,
             Trust::Verified,
@@ -110,14 +112,14 @@ fn world(dice: &[u8], text: &str) -> World {
             Trust::Untrusted,
             Trust::Hostile,
         ]);
-        w.roles = dice.some(&["nurse", "clerk"]);
-        w.permissions.own.allow = dice.mostly(&[said(&["*"]), said(&["find_*", "x"]), Vec::new()]);
-        w.permissions.own.deny = dice.mostly(&[Vec::new(), said(&["x"]), said(&["find_*"])]);
-        w.permissions.own.ceilings = dice.mostly(&[Vec::new(), said(&["*"]), said(&["x"])]);
-        w.permissions.credentials =
+        w.inputs.roles = dice.some(&["nurse", "clerk"]);
+        w.inputs.permissions.own.allow = dice.mostly(&[said(&["*"]), said(&["find_*", "x"]), Vec::new()]);
+        w.inputs.permissions.own.deny = dice.mostly(&[Vec::new(), said(&["x"]), said(&["find_*"])]);
+        w.inputs.permissions.own.ceilings = dice.mostly(&[Vec::new(), said(&["*"]), said(&["x"])]);
+        w.inputs.permissions.credentials =
             dice.mostly(&[Credentials::All, Credentials::from_iter(["mail".into()]), Credentials::NONE]);
-        w.needs = dice.mostly(&[Vec::new(), vec!["mail".into()], vec!["bank".into(), "mail".into()]]);
-        w.permissions.data = dice.mostly(&DATA);
+        w.inputs.needs = dice.mostly(&[Vec::new(), vec!["mail".into()], vec!["bank".into(), "mail".into()]]);
+        w.inputs.permissions.data = dice.mostly(&DATA);
         let (mode, up_to) = (dice.mostly(&MODES), dice.pick(&Tier::ALL));
         let vpol = Vpol { mode, up_to, rules: rules(dice), governs: governed(dice), ..Vpol::DEFAULT_OWNER };
         w.vpol = dice.mostly(&[Some(vpol), None]);
@@ -125,14 +127,14 @@ fn world(dice: &[u8], text: &str) -> World {
         let now = Vpol { mode, up_to, rules: now, governs: governed(dice), ..Vpol::DEFAULT_OTHERS };
         let started = u32::from(dice.pick(&[0_u8, 2]));
         w.of_now = dice.mostly(&[None, Some((now, started))]);
-        w.circumstances = Circumstances {
+        w.inputs.circumstances = Circumstances {
             local: Moment::try_from(dice.mostly(&[600, 9_000])).ok(),
             started: u32::from(dice.mostly(&[0_u8, 1, 3])),
             attended: dice.mostly(&[true, false]),
             reversible: dice.mostly(&[true, false]),
         };
-        w.exhausted = dice.mostly(&[None, Some(exhausted())]);
-        w.leaks = dice.mostly(&[None, Some("mail".into())]);
+        w.inputs.exhausted = dice.mostly(&[None, Some(exhausted())]);
+        w.inputs.leaks = dice.mostly(&[None, Some("mail".into())]);
         w.tool = ToolSpec {
             tier: dice.pick(&Tier::ALL),
             // The way back to the origin is no place on the scale from here to outside: it is the task's own.
@@ -198,34 +200,36 @@ fn governed(dice: &mut Dice<'_>) -> Calls {
 
 const TIGHTENINGS: [(&str, Tighten); 44] = [
     ("the plan forbids a tool", |w, dice| {
-        w.must_not.tools.insert(dice.pick(&["find_files".to_owned(), "x".to_owned()]));
+        w.inputs.must_not.tools.insert(dice.pick(&["find_files".to_owned(), "x".to_owned()]));
     }),
     ("the plan forbids a target", |w, dice| {
-        w.must_not.targets.insert(dice.pick(&["docs".to_owned(), "x".to_owned()]));
+        w.inputs.must_not.targets.insert(dice.pick(&["docs".to_owned(), "x".to_owned()]));
     }),
     ("the switch is turned off", |w, dice| {
-        w.switch = if w.switch == Switch::On { dice.pick(&SWITCHES) } else { w.switch }
+        w.inputs.switch = if w.inputs.switch == Switch::On { dice.pick(&SWITCHES) } else { w.inputs.switch }
     }),
-    ("the form is wrong", |w, _| w.form = Err("no".into())),
-    ("the call can do more", |w, dice| w.tier = w.tier.max(dice.pick(&Tier::ALL))),
+    ("the form is wrong", |w, _| w.inputs.form = Err("no".into())),
+    ("the call can do more", |w, dice| w.inputs.tier = w.inputs.tier.max(dice.pick(&Tier::ALL))),
     ("the tool can do more", |w, dice| w.tool.tier = w.tool.tier.max(dice.pick(&Tier::ALL))),
-    ("less trust", |w, dice| w.trust = w.trust.min(dice.pick(&Trust::ALL))),
-    ("a policy less allows", |w, _| drop(w.permissions.own.allow.pop())),
+    ("less trust", |w, dice| w.inputs.trust = w.inputs.trust.min(dice.pick(&Trust::ALL))),
+    ("a policy less allows", |w, _| drop(w.inputs.permissions.own.allow.pop())),
     ("a policy more denies", |w, dice| {
-        w.permissions.own.deny.extend(dice.pick(&[said(&["x"]), said(&["find_files"])]));
+        w.inputs.permissions.own.deny.extend(dice.pick(&[said(&["x"]), said(&["find_files"])]));
     }),
     ("a ceiling more", |w, dice| {
-        w.permissions.own.ceilings.extend(dice.pick(&[said(&["find_*"]), said(&["x"])]));
+        w.inputs.permissions.own.ceilings.extend(dice.pick(&[said(&["find_*"]), said(&["x"])]));
     }),
-    ("it works for somebody who may less", |w, _| w.permissions = w.permissions.within(&Permissions::none())),
-    ("a credential less", |w, _| w.permissions.credentials = Credentials::NONE),
-    ("a role less", |w, _| drop(w.roles.pop())),
+    ("it works for somebody who may less", |w, _| {
+        w.inputs.permissions = w.inputs.permissions.within(&Permissions::none())
+    }),
+    ("a credential less", |w, _| w.inputs.permissions.credentials = Credentials::NONE),
+    ("a role less", |w, _| drop(w.inputs.roles.pop())),
     ("an agent less", |w, _| drop(w.tool.agent_access.pop())),
     ("a role more is needed", |w, dice| {
         w.tool.role_requirements.push(dice.pick(&["clerk".into(), "nurse".into()]))
     }),
-    ("a secret more is needed", |w, dice| w.needs.push(dice.pick(&["mail".into(), "bank".into()]))),
-    ("less data", |w, dice| w.permissions.data = w.permissions.data.min(dice.pick(&DATA))),
+    ("a secret more is needed", |w, dice| w.inputs.needs.push(dice.pick(&["mail".into(), "bank".into()]))),
+    ("less data", |w, dice| w.inputs.permissions.data = w.inputs.permissions.data.min(dice.pick(&DATA))),
     ("more delicate data", |w, dice| {
         w.tool.data_class = stricter(&CLASSES, w.tool.data_class, dice.pick(&CLASSES))
     }),
@@ -258,11 +262,11 @@ const TIGHTENINGS: [(&str, Tighten); 44] = [
     ("policies with a lower rate", |w, _| {
         policies(w).for_each(|vpol| vpol.rules.rate = "1/h".parse().ok());
     }),
-    ("nobody knows what time it is", |w, _| w.circumstances.local = None),
-    ("nobody sits at it any more", |w, _| w.circumstances.attended = false),
-    ("it cannot be taken back", |w, _| w.circumstances.reversible = false),
+    ("nobody knows what time it is", |w, _| w.inputs.circumstances.local = None),
+    ("nobody sits at it any more", |w, _| w.inputs.circumstances.attended = false),
+    ("it cannot be taken back", |w, _| w.inputs.circumstances.reversible = false),
     ("more was started", |w, _| {
-        w.circumstances.started += 2;
+        w.inputs.circumstances.started += 2;
         if let Some((_, started)) = &mut w.of_now {
             *started += 2;
         }
@@ -274,14 +278,14 @@ const TIGHTENINGS: [(&str, Tighten); 44] = [
         w.tool.execution_mode = w.tool.execution_mode.max(dice.pick(ExecutionMode::ALL));
     }),
     ("it is watched more", |w, dice| w.tool.level = w.tool.level.min(dice.pick(&Level::ALL))),
-    ("a budget is used up", |w, _| w.exhausted = Some(exhausted())),
-    ("a secret leaks", |w, _| w.leaks = Some("bank".into())),
+    ("a budget is used up", |w, _| w.inputs.exhausted = Some(exhausted())),
+    ("a secret leaks", |w, _| w.inputs.leaks = Some("bank".into())),
     ("the yes is taken back", |w, _| {
-        if w.call.chosen_by == (Chooser::Owner { confirmed: true }) {
-            w.call.chosen_by = Chooser::Owner { confirmed: false };
+        if w.inputs.call.chosen_by == (Chooser::Owner { confirmed: true }) {
+            w.inputs.call.chosen_by = Chooser::Owner { confirmed: false };
         }
     }),
-    ("a model chose it", |w, _| w.call.chosen_by = Chooser::Model),
+    ("a model chose it", |w, _| w.inputs.call.chosen_by = Chooser::Model),
     ("a model said it", |w, _| w.request.source = Source::Model),
     ("another sink", |w, dice| {
         // Where nothing is declared of what leaves, everything is a sink already.
@@ -294,13 +298,13 @@ const TIGHTENINGS: [(&str, Tighten); 44] = [
     }),
     ("it reaches further", |w, dice| w.tool.reach = w.tool.reach.max(dice.pick(&REACHES))),
     ("not the owner but somebody", |w, _| {
-        if w.principal.is_owner() {
-            w.principal = KNOWN;
+        if w.inputs.principal.is_owner() {
+            w.inputs.principal = KNOWN;
         }
     }),
-    ("nobody knows who", |w, _| w.principal = Principal::Unknown),
+    ("nobody knows who", |w, _| w.inputs.principal = Principal::Unknown),
     ("an argument that nobody wrote", |w, _| {
-        if let Value::Object(args) = &mut w.call.args {
+        if let Value::Object(args) = &mut w.inputs.call.args {
             args.insert("under".into(), json!("zzz"));
         }
     }),
@@ -321,8 +325,8 @@ const MARKS: [(&str, &str); 8] = [
 /// A model that writes to this place, for an owner who said this.
 fn named(place: Value, request: &str) -> World {
     World::bend(|world| {
-        (world.call.chosen_by, world.tool.tier) = (Chooser::Model, Tier::WriteSafe);
-        world.call.args = json!({ "under": place });
+        (world.inputs.call.chosen_by, world.tool.tier) = (Chooser::Model, Tier::WriteSafe);
+        world.inputs.call.args = json!({ "under": place });
         world.request.text = request.into();
     })
 }
@@ -335,8 +339,8 @@ proptest! {
         let asked = |mask: u16| -> Vec<_> {
             (0..).zip(layers::ALL).filter(|(bit, _)| mask & (1 << bit) != 0).map(|(_, layer)| layer).collect()
         };
-        let few = decide_by(&asked(some), &world.facts()).answer;
-        let many = decide_by(&asked(some | more), &world.facts()).answer;
+        let few = decide_by(&asked(some), &world.view(&world.completed())).answer;
+        let many = decide_by(&asked(some | more), &world.view(&world.completed())).answer;
         prop_assert!(few <= many && many <= world.decide().answer, "{few:?} {many:?}");
     }
 
@@ -360,17 +364,17 @@ proptest! {
     fn a_yes_turns_review_into_execute_and_nothing_else(world in worlds()) {
         let chosen = |chosen_by| {
             let mut world = world.clone();
-            world.call.chosen_by = chosen_by;
+            world.inputs.call.chosen_by = chosen_by;
             world.decide()
         };
         let [asked, confirmed] = [false, true].map(|confirmed| chosen(Chooser::Owner { confirmed }));
         prop_assert_eq!(&asked.words, &confirmed.words);
         let expected = match asked.answer {
-            Answer::Review if world.principal.is_owner() => Answer::Execute,
+            Answer::Review if world.inputs.principal.is_owner() => Answer::Execute,
             other => other,
         };
         prop_assert_eq!(confirmed.answer, expected);
-        if !world.principal.is_owner() {
+        if !world.inputs.principal.is_owner() {
             prop_assert_eq!(confirmed, chosen(Chooser::Model), "only the owner's hand is one");
         }
     }
@@ -389,8 +393,8 @@ proptest! {
         let name = which.get(&names);
         let passes = |value: &str| {
             let world = named(json!(value), &text);
-            let broken = Decision { answer: Answer::Execute, ..decide_by(&[], &world.facts()) };
-            let gate = govern(&world.facts(), broken);
+            let broken = Decision { answer: Answer::Execute, ..decide_by(&[], &world.view(&world.completed())) };
+            let gate = govern(&world.view(&world.completed()), broken);
             (world.decide().answer == Answer::Execute, gate.answer == Answer::Execute)
         };
         prop_assert_eq!(passes(name), (true, true), "{} in {}", name, text);
@@ -410,7 +414,7 @@ proptest! {
         for value in [json!(piece), serde_json::from_str(&piece).unwrap_or(Value::Null)] {
             let world = named(value, &words);
             let decision = world.decide();
-            prop_assert_eq!(&*govern(&world.facts(), decision.clone()), &decision, "{} in {}", piece, words);
+            prop_assert_eq!(&*govern(&world.view(&world.completed()), decision.clone()), &decision, "{} in {}", piece, words);
         }
     }
 
@@ -418,10 +422,11 @@ proptest! {
     #[test]
     fn a_leave_is_for_one_fingerprint(world in worlds(), byte in 0_usize..32, bit in 0_u32..8) {
         let mut bytes = *Digest::of(b"this call").as_bytes();
-        let mut world = World { fingerprint: Some(Digest::of(b"this call")), ..world };
+        let mut world = world;
+        world.inputs.fingerprint = Some(Digest::of(b"this call"));
         let without = world.decide();
         let mut with = |to| {
-            world.leave = Some(Leave { approval: ApprovalId::from_bits(1), to });
+            world.inputs.leave = Some(Leave { approval: ApprovalId::from_bits(1), to });
             world.decide()
         };
         let yes = with(Digest::of(b"this call"));
@@ -430,7 +435,7 @@ proptest! {
         prop_assert_eq!(yes.answer, expected);
         bytes[byte] ^= 1 << bit;
         prop_assert_eq!(&with(Digest::from_bytes(bytes)), &without);
-        world.fingerprint = None;
+        world.inputs.fingerprint = None;
         prop_assert_eq!(world.decide().answer, without.answer, "whose fingerprint nobody took has no leave");
     }
 
@@ -442,11 +447,11 @@ proptest! {
     ) {
         let without = world.decide();
         let mut with = world.clone();
-        with.grants = vec![granted(&world, by_hand, exact)];
+        with.inputs.grants = vec![granted(&world, by_hand, exact)];
         let decision = with.decide();
         prop_assert!(decision.answer <= without.answer);
         // The one no that a grant lifts: that no policy allows the tool. Past a denial or a ceiling it never leads.
-        let Bounds { deny, ceilings, .. } = &world.permissions.own;
+        let Bounds { deny, ceilings, .. } = &world.inputs.permissions.own;
         let shut = deny.contains(&said(&["find_*"])[0]) || ceilings.contains(&said(&["x"])[0]);
         let lifts = |word: &Word| {
             word.layer == Layer::Access && word.reason.ends_with("no policy allows it") && !shut
@@ -461,7 +466,7 @@ proptest! {
             prop_assert!(waived || before == after);
             prop_assert!(!waived || decision.grant.is_some());
         }
-        let destroys = world.tier.max(world.tool.tier) > Tier::WriteSafe;
+        let destroys = world.inputs.tier.max(world.tool.tier) > Tier::WriteSafe;
         if destroys && !(by_hand && exact) {
             prop_assert_eq!(&decision.words, &without.words, "it names no values");
         }
@@ -470,20 +475,20 @@ proptest! {
         }
         // For somebody else, with other values, or for another tool it is no grant at all.
         let mut other = with.clone();
-        other.grants[0].terms.principal = "somebody".into();
+        other.inputs.grants[0].terms.principal = "somebody".into();
         prop_assert_eq!(other.decide(), without.clone());
         let mut other = with.clone();
-        other.grants[0].terms.agent = "another".into();
+        other.inputs.grants[0].terms.agent = "another".into();
         prop_assert_eq!(other.decide(), without.clone());
         let mut other = with.clone();
-        other.grants[0].terms.pins.insert("zzz".into(), "*".into());
+        other.inputs.grants[0].terms.pins.insert("zzz".into(), "*".into());
         prop_assert_eq!(other.decide(), without);
         // With grants, too, a stricter fact never allows more. Other arguments are another call, which may be granted.
         let (before, dice) = (decision.answer, &mut Dice(dice.iter()));
         for (name, tighten) in TIGHTENINGS {
             let mut tightened = with.clone();
             tighten(&mut tightened, dice);
-            let same = tightened.call.args == with.call.args;
+            let same = tightened.inputs.call.args == with.inputs.call.args;
             prop_assert!(!same || before <= tightened.decide().answer, "{}: {:#?}", name, tightened);
         }
     }
@@ -502,7 +507,7 @@ proptest! {
         }
         let strictest = decision.words.iter().map(|word| word.answer).max().unwrap();
         prop_assert!(decision.answer == strictest || (decision.confirmed && strictest == Answer::Review));
-        let none = decide(&Facts { tool: None, ..world.facts() });
+        let none = decide(&DecisionView { tool: None, ..world.view(&world.completed()) });
         prop_assert_eq!((none.answer, none.words.len()), (Answer::Deny, 1));
     }
 }
@@ -519,10 +524,11 @@ fn of_the_chains_policy_and_the_tools_own_mode_the_stricter_counts() {
     ];
     for (mode, expected) in table {
         let mut world = World::bend(|w| {
-            (w.tier, w.vpol, w.tool.validation_mode) = (Tier::WriteSafe, Some(intercepts.clone()), mode);
+            (w.inputs.tier, w.vpol, w.tool.validation_mode) =
+                (Tier::WriteSafe, Some(intercepts.clone()), mode);
         });
         assert_eq!(world.decide().answer, Answer::Review, "{mode:?}");
-        world.grants = vec![granted(&world, true, true)];
+        world.inputs.grants = vec![granted(&world, true, true)];
         assert_eq!(world.decide().answer, expected, "{mode:?}");
     }
 }

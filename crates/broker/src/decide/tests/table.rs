@@ -35,19 +35,19 @@ fn check(table: &[Row]) {
 fn whether_it_is_there_and_may_be_used() {
     check(&[
         (
-            |w| w.switch = Switch::Off,
+            |w| w.inputs.switch = Switch::Off,
             Deny,
             Layer::Registered,
             "find_files is switched off in tool-access.json",
         ),
         (
-            |w| w.switch = Switch::OffByEnvironment,
+            |w| w.inputs.switch = Switch::OffByEnvironment,
             Deny,
             Layer::Registered,
             "find_files is switched off by REGENT_TOOLS_OFF",
         ),
         (
-            |w| w.switch = Switch::Unreadable,
+            |w| w.inputs.switch = Switch::Unreadable,
             Deny,
             Layer::Registered,
             "tool-access.json cannot be read, so nothing runs",
@@ -59,25 +59,25 @@ fn whether_it_is_there_and_may_be_used() {
             "find_files is registered as disabled",
         ),
         (
-            |w| w.must_not.tools = ["find_files".into()].into(),
+            |w| w.inputs.must_not.tools = ["find_files".into()].into(),
             Deny,
             Layer::Plan,
             "find_files did not work here, and the plan is not to use it again",
         ),
         (
-            |w| w.must_not.targets = ["docs".into()].into(),
+            |w| w.inputs.must_not.targets = ["docs".into()].into(),
             Deny,
             Layer::Plan,
             "`docs` did not work here, and the plan is not to use it again",
         ),
         (
-            |w| w.must_not.avoided = [domain::recall::Tag::tool("find_files", "docs")].into(),
+            |w| w.inputs.must_not.avoided = [domain::recall::Tag::tool("find_files", "docs")].into(),
             Deny,
             Layer::Plan,
             "find_files on `docs` has gone wrong before",
         ),
         (
-            |w| w.form = Err("`under` is missing".into()),
+            |w| w.inputs.form = Err("`under` is missing".into()),
             Deny,
             Layer::Schema,
             "the arguments do not fit the tool: `under` is missing",
@@ -90,14 +90,14 @@ fn whether_it_is_there_and_may_be_used() {
         ),
         (|w| w.tool.agent_access.clear(), Deny, Layer::Access, "the agent main may not use find_files"),
         (
-            |w| (w.principal, w.tool.role_requirements) = (KNOWN, vec!["nurse".into()]),
+            |w| (w.inputs.principal, w.tool.role_requirements) = (KNOWN, vec!["nurse".into()]),
             Deny,
             Layer::Access,
             "find_files needs the role `nurse`",
         ),
         (
             |w| {
-                (w.needs, w.permissions.credentials) =
+                (w.inputs.needs, w.inputs.permissions.credentials) =
                     (vec!["bank".into()], Credentials::from_iter(["mail".into()]))
             },
             Deny,
@@ -105,31 +105,31 @@ fn whether_it_is_there_and_may_be_used() {
             "find_files uses the secret `bank`, which is not for this principal",
         ),
         (
-            |w| w.permissions.own.allow = said(&["read_*"]),
+            |w| w.inputs.permissions.own.allow = said(&["read_*"]),
             Deny,
             Layer::Access,
             "the admission does not allow find_files: no policy allows it",
         ),
         (
-            |w| w.permissions.own.allow.clear(),
+            |w| w.inputs.permissions.own.allow.clear(),
             Deny,
             Layer::Access,
             "the admission does not allow find_files: no policy allows it",
         ),
         (
-            |w| w.permissions.own.deny = said(&["find_*"]),
+            |w| w.inputs.permissions.own.deny = said(&["find_*"]),
             Deny,
             Layer::Access,
             "the admission does not allow find_files: `some` denies it",
         ),
         (
-            |w| w.permissions.own.ceilings = said(&["calc"]),
+            |w| w.inputs.permissions.own.ceilings = said(&["calc"]),
             Deny,
             Layer::Access,
             "the admission does not allow find_files: it is beyond what `some` lets through, whoever allows it",
         ),
         (
-            |w| w.permissions = everything().within(&Permissions::none()),
+            |w| w.inputs.permissions = everything().within(&Permissions::none()),
             Deny,
             Layer::Access,
             "the admission does not allow find_files: no policy allows it",
@@ -141,25 +141,30 @@ fn whether_it_is_there_and_may_be_used() {
 fn trust_and_tier() {
     check(&[
         (
-            |w| (w.tool.tier, w.trust) = (Tier::WriteSafe, Trust::Hostile),
+            |w| (w.tool.tier, w.inputs.trust) = (Tier::WriteSafe, Trust::Hostile),
             Deny,
             Layer::Trust,
             "the caller's trust is hostile, this tier needs standard",
         ),
         (
-            |w| (w.tier, w.trust) = (Tier::WriteSafe, Trust::Hostile),
+            |w| (w.inputs.tier, w.inputs.trust) = (Tier::WriteSafe, Trust::Hostile),
             Deny,
             Layer::Trust,
             "the caller's trust is hostile, this tier needs standard",
         ),
         (
-            |w| (w.principal, w.tool.tier, w.trust) = (KNOWN, Tier::WriteSafe, Trust::Untrusted),
+            |w| {
+                (w.inputs.principal, w.tool.tier, w.inputs.trust) = (KNOWN, Tier::WriteSafe, Trust::Untrusted)
+            },
             Review,
             Layer::Trust,
             "the caller's trust is untrusted, one step short of standard: a person decides",
         ),
         (
-            |w| (w.principal, w.tool.tier, w.trust) = (Principal::Unknown, Tier::WriteSafe, Trust::Untrusted),
+            |w| {
+                (w.inputs.principal, w.tool.tier, w.inputs.trust) =
+                    (Principal::Unknown, Tier::WriteSafe, Trust::Untrusted)
+            },
             Deny,
             Layer::Trust,
             "the caller's trust is untrusted, this tier needs standard",
@@ -171,13 +176,13 @@ fn trust_and_tier() {
             "it can destroy something, so a person confirms it first",
         ),
         (
-            |w| (w.tool.tier, w.trust) = (Tier::Admin, Trust::System),
+            |w| (w.tool.tier, w.inputs.trust) = (Tier::Admin, Trust::System),
             Deny,
             Layer::Tier,
             "only the owner, acting directly, may do this; an agent never",
         ),
         (
-            |w| (w.tool.tier, w.call.chosen_by) = (Tier::Admin, Chooser::Owner { confirmed: false }),
+            |w| (w.tool.tier, w.inputs.call.chosen_by) = (Tier::Admin, Chooser::Owner { confirmed: false }),
             Review,
             Layer::Tier,
             "it changes the house itself, so the owner confirms it first",
@@ -187,7 +192,7 @@ fn trust_and_tier() {
 
 /// Trust for whatever tier, so that only the policy speaks.
 fn writing_unattended(w: &mut World, vpol: Vpol) {
-    (w.vpol, w.tool.tier, w.trust) =
+    (w.vpol, w.tool.tier, w.inputs.trust) =
         (Some(Vpol { up_to: Tier::ReadOnly, ..vpol }), Tier::WriteSafe, Trust::System);
 }
 
@@ -221,7 +226,7 @@ fn policies_and_budgets() {
         ),
         (
             |w| {
-                w.exhausted = Some(Exhausted {
+                w.inputs.exhausted = Some(Exhausted {
                     scope: Scope::Day,
                     unit: Unit::Money,
                     limit: 2_500_000,
@@ -236,7 +241,7 @@ fn policies_and_budgets() {
         (
             |w| {
                 let policy = Some("careful".into());
-                w.exhausted =
+                w.inputs.exhausted =
                     Some(Exhausted { scope: Scope::Task, unit: Unit::Calls, limit: 2, used: 2, policy })
             },
             Deny,
@@ -259,12 +264,12 @@ fn requires(w: &mut World, what: Requirement) {
 fn early(w: &mut World) {
     let hours = When::new(vec!["mon 09:00-17:00".into()]).ok();
     ruled(w, Rules { hours, ..Rules::NONE });
-    w.circumstances.local = Moment::try_from(8 * 60).ok();
+    w.inputs.circumstances.local = Moment::try_from(8 * 60).ok();
 }
 
 fn twice_an_hour(w: &mut World, started: u32) {
     ruled(w, Rules { rate: "2/h".parse().ok(), ..Rules::NONE });
-    w.circumstances.started = started;
+    w.inputs.circumstances.started = started;
 }
 
 #[test]
@@ -274,7 +279,7 @@ fn rules_of_a_validation_policy() {
         (
             |w| {
                 early(w);
-                w.circumstances.local = None;
+                w.inputs.circumstances.local = None;
             },
             Deny,
             Layer::Vpol,
@@ -283,7 +288,7 @@ fn rules_of_a_validation_policy() {
         (
             |w| {
                 early(w);
-                w.circumstances.local = Moment::try_from(9 * 60).ok();
+                w.inputs.circumstances.local = Moment::try_from(9 * 60).ok();
             },
             Execute,
             Layer::Registered,
@@ -306,7 +311,7 @@ fn rules_of_a_validation_policy() {
         (
             |w| {
                 requires(w, Requirement::Reversible);
-                w.tier = Tier::WriteSafe;
+                w.inputs.tier = Tier::WriteSafe;
             },
             Deny,
             Layer::Vpol,
@@ -315,7 +320,7 @@ fn rules_of_a_validation_policy() {
         (
             |w| {
                 requires(w, Requirement::Role("nurse".into()));
-                (w.principal, w.trust) = (KNOWN, Trust::Verified);
+                (w.inputs.principal, w.inputs.trust) = (KNOWN, Trust::Verified);
             },
             Deny,
             Layer::Vpol,
@@ -364,7 +369,7 @@ fn of_the_policy_then_and_the_policy_now_the_stricter_counts() {
 fn whoever_is_over_a_budget_of_a_policy_is_told_which() {
     let policy = Some("careful".to_owned());
     let exhausted = Exhausted { scope: Scope::Task, unit: Unit::BytesOut, limit: 1, used: 1, policy };
-    let world = World::bend(|w| w.exhausted = Some(exhausted));
+    let world = World::bend(|w| w.inputs.exhausted = Some(exhausted));
     assert_eq!(
         world.decide().instead(),
         ["the owner can raise it: `budget.bytes_out` of the validation policy `careful`"]
@@ -375,19 +380,22 @@ fn whoever_is_over_a_budget_of_a_policy_is_told_which() {
 fn secrets_data_and_what_leaves() {
     check(&[
         (
-            |w| w.leaks = Some("github".into()),
+            |w| w.inputs.leaks = Some("github".into()),
             Deny,
             Layer::PrimeDirectives,
             "the value of the secret `github` stands in the arguments",
         ),
         (
-            |w| w.permissions.data = DataLevel::None,
+            |w| w.inputs.permissions.data = DataLevel::None,
             Deny,
             Layer::PrimeDirectives,
             "data of the class logistics is not for this principal",
         ),
         (
-            |w| (w.permissions.data, w.tool.data_class) = (DataLevel::Restricted, Some(DataClass::Clinical)),
+            |w| {
+                (w.inputs.permissions.data, w.tool.data_class) =
+                    (DataLevel::Restricted, Some(DataClass::Clinical))
+            },
             Deny,
             Layer::PrimeDirectives,
             "data of the class clinical is not for this principal",
@@ -405,7 +413,7 @@ fn secrets_data_and_what_leaves() {
             "no directives are built yet, so a person looks at what changes the house",
         ),
         (
-            |w| (w.principal, w.tool.reach, w.call.subtask) = (KNOWN, Reach::Origin, None),
+            |w| (w.inputs.principal, w.tool.reach, w.inputs.call.subtask) = (KNOWN, Reach::Origin, None),
             Review,
             Layer::PrimeDirectives,
             "no directives are built yet, so a person looks at what leaves",
@@ -418,8 +426,8 @@ fn what_a_model_chose_and_how_much_a_tool_is_watched() {
     check(&[
         (
             |w| {
-                (w.call.chosen_by, w.tool.tier) = (Chooser::Model, Tier::WriteSafe);
-                w.call.args = json!({ "under": "elsewhere" });
+                (w.inputs.call.chosen_by, w.tool.tier) = (Chooser::Model, Tier::WriteSafe);
+                w.inputs.call.args = json!({ "under": "elsewhere" });
             },
             Review,
             Layer::Provenance,
@@ -427,7 +435,7 @@ fn what_a_model_chose_and_how_much_a_tool_is_watched() {
         ),
         (
             |w| {
-                (w.call.chosen_by, w.tool.tier) = (Chooser::Model, Tier::WriteSafe);
+                (w.inputs.call.chosen_by, w.tool.tier) = (Chooser::Model, Tier::WriteSafe);
                 w.request.source = Source::System;
             },
             Review,

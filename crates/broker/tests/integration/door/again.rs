@@ -53,11 +53,11 @@ async fn check(tool: ToolSpec, args: Value) {
 
     let row = world.ledger.call(CallId::from_bits(7)).await.unwrap().unwrap();
     let decided: Decided = body(&world, row.decision).await;
-    let made_from = decided.made_from.unwrap();
-    let known: ToolSpec = body(&world, made_from.tool.unwrap()).await;
+    let inputs = decided.inputs.unwrap();
+    let known: ToolSpec = body(&world, inputs.tool.unwrap()).await;
     let vpol = Vpol::DEFAULT_OWNER;
     let policies = Policies { frozen: Some(&vpol), of_now: None };
-    let again = made_from.decide(Some(&known), policies, "x");
+    let again = inputs.decide(Some(&known), policies, "x");
     assert_eq!((&first, &*again), (&decided.decision, &first));
 }
 

@@ -8,7 +8,7 @@ use broker::access::Switches;
 use broker::budget::{Accounts, Limits, Standing};
 use broker::secrets::Secrets;
 use broker::{
-    Artifact, Asker, Authorized, Broker, Context, DataLevel, Finished, Handler, Looked, Moment, Pending,
+    Artifact, Authorized, Broker, CallContext, Context, DataLevel, Finished, Handler, Looked, Pending,
     Prepared, Registry, Returned, Ruled, Sight, ToolSpec, Used, Validation,
 };
 use domain::call::{Call, Chooser, Failure, Outcome};
@@ -183,7 +183,8 @@ impl World {
     pub(crate) fn rule(&self, call: Call) -> Ruled {
         let principal = Principal::Owner { entity: EntityId::from_bits(1) };
         let (request, salt) = (Text::new("x", Source::Owner), salt());
-        let asker = Asker {
+        let (switches, accounts, vpol) = (Switches::default(), accounts(), Vpol::DEFAULT_OWNER);
+        let context = CallContext {
             agent: "main",
             principal: &principal,
             trust: Trust::Operator,
@@ -192,11 +193,17 @@ impl World {
             permissions: &Permissions::allowing("all", vec!["*".into()], Credentials::All, DataLevel::Full),
             request: &request,
             salt: &salt,
+            switches: &switches,
+            limits: &self.limits,
+            accounts: &accounts,
+            standing: &self.standing,
+            validation: Validation::frozen(&vpol),
+            grants: &[],
+            looked: None,
+            leave: None,
+            must_not: None,
         };
-        let (switches, accounts, vpol) = (Switches::default(), accounts(), Vpol::DEFAULT_OWNER);
-        let moment =
-            Moment::plain(&switches, &self.limits, &accounts, &self.standing, Validation::frozen(&vpol));
-        self.broker.authorize(call, &asker, &moment).unwrap()
+        self.broker.authorize(call, &context).unwrap()
     }
 
     /// A call that every layer lets pass, with its records in the batch.

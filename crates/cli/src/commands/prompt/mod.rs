@@ -4,26 +4,27 @@
 //! INVARIANT (nobody-by-accident): only a line that was typed at this very question decides. An end of input, a signal,
 //! an expiry or an answer from elsewhere closes the prompt and is neither yes nor no.
 
-mod answer;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
 
+use app::Problem;
+use app::approvals::{Act, ApprovalView};
 use broker::question::Question;
 use domain::Time;
 use domain::approval::{Lasting, Status};
 use domain::id::ApprovalId;
 use jiff::tz::TimeZone;
-use runtime::Problem;
-use runtime::app::{Act, ApprovalView};
+use present::approval::{
+    AnswerRules, TypedAnswer, describe_outcome, describe_typed_value, group_alike, is_yes, read_answer,
+    render_block, render_changed_call, render_offer_key,
+};
+use present::{Folding, Style, Theme, Tone, inline, measure_columns};
 use serde_json::Value;
 
-use self::answer::{Asked, Said};
-use crate::edge::Seat;
-use crate::edge::tty::Heard;
-use crate::show::approval::{Fold, Look, block, groups, instead, offered, outcome, to_type};
-use crate::show::{Theme, Tone, columns, inline};
+use crate::terminal::TerminalSession;
+use crate::terminal::tty::Heard;
 
 /// Where questions lie, and where answers go.
 pub(super) trait Desk {
@@ -57,7 +58,7 @@ pub(super) trait Terminal {
 pub(super) struct Conversation<'a, D, T> {
     pub(super) desk: &'a D,
     pub(super) terminal: &'a T,
-    pub(super) seat: &'a Seat,
+    pub(super) seat: &'a TerminalSession,
     pub(super) theme: Theme,
     /// What they want to answer later.
     put_off: BTreeSet<ApprovalId>,
@@ -80,7 +81,7 @@ enum Next {
 }
 
 impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
-    pub(super) fn new(desk: &'a D, terminal: &'a T, seat: &'a Seat, theme: Theme) -> Self {
+    pub(super) fn new(desk: &'a D, terminal: &'a T, seat: &'a TerminalSession, theme: Theme) -> Self {
         Self { desk, terminal, seat, theme, put_off: BTreeSet::new() }
     }
 
@@ -115,7 +116,7 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
         }
         self.terminal.take();
         self.terminal.ring();
-        self.show(&group, Fold::Folded("v shows all"));
+        self.show(&group, Folding::FirstLines("v shows all"));
         loop {
             self.choices(&group).iter().for_each(|row| self.terminal.say(row));
             let next = match self.line(&group, &self.prompt(&group)).await {
@@ -145,7 +146,7 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
             Ok(Heard::TooLong) => {
                 let id = group.first().map_or("", |view| view.short.as_str());
                 let command = format!("regent approvals modify {id} --args JSON");
-                let command = self.theme.tinted(&command, Tone::Command);
+                let command = self.theme.paint(&command, Tone::Command);
                 self.terminal.say(&format!("too long for a line on a terminal; to change it: {command}"));
                 Err(Next::Again)
             }
@@ -188,7 +189,7 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
                     self.terminal.say(&format!(
                         "{} was {}",
                         view.short,
-                        outcome(&view, &self.look(Fold::Whole))
+                        describe_outcome(&view, &self.style(Folding::Whole))
                     ));
                 }
                 Ok(_) => {}
@@ -198,7 +199,7 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
     }
 
     async fn answered(&mut self, group: &[ApprovalView], line: &str) -> Next {
-        let said = match answer::read(line, self.asked(group)) {
+        let said = match read_answer(line, self.asked(group)) {
             Ok(said) => said,
             Err(hint) => {
                 self.terminal.say(&hint);
@@ -206,20 +207,20 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
             }
         };
         match said {
-            Said::View => self.show(group, Fold::Whole),
-            Said::Why => self.why(group),
-            Said::Later => {
+            TypedAnswer::View => self.show(group, Folding::Whole),
+            TypedAnswer::Why => self.why(group),
+            TypedAnswer::Later => {
                 self.put_off.extend(group.iter().map(|view| view.id));
                 self.terminal.say("later: it stays open, and the task waits");
                 return Next::Closed;
             }
-            Said::Edit(index) => {
+            TypedAnswer::Edit(index) => {
                 return match group.get(index) {
                     Some(view) => self.edit(view).await,
                     None => Next::Again,
                 };
             }
-            Said::Yes { which, lasting, typed } => {
+            TypedAnswer::Yes { which, lasting, typed } => {
                 let mut lasting = lasting;
                 for view in which.iter().filter_map(|&index| group.get(index)) {
                     let act = Act::Approve { lasting, typed: typed.clone(), good_for: None };
@@ -230,7 +231,7 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
                 }
                 return Next::Closed;
             }
-            Said::No { which, reason } => {
+            TypedAnswer::No { which, reason } => {
                 for view in which.iter().filter_map(|&index| group.get(index)) {
                     self.resolve(view, Act::Reject { reason: reason.clone() }).await;
                 }
@@ -290,11 +291,13 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
         let args =
             self.desk.changed(view, &pair).await.map_err(|problem| self.undecided(&inline(&problem.what)))?;
         self.terminal.say("this is what it would be:");
-        instead(question, &args, &self.look(Fold::Whole)).iter().for_each(|line| self.terminal.say(line));
+        render_changed_call(question, &args, &self.style(Folding::Whole))
+            .iter()
+            .for_each(|line| self.terminal.say(line));
         let (name, value) = pair.split_once('=').unwrap_or_default();
         let typed = match &question.typed {
             Some(typed) if typed.sink != name.trim() => {
-                self.terminal.say(&format!("to say yes, {}", to_type(question, typed)));
+                self.terminal.say(&format!("to say yes, {}", describe_typed_value(question, typed)));
                 let line = self.line(group, &format!("{}> ", view.short)).await?;
                 if line.trim() != typed.expected {
                     return Err(self.undecided("that is not it: nothing was decided"));
@@ -302,11 +305,11 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
                 Some(typed.expected.clone())
             }
             typed => {
-                let asked = Asked { typed: None, ..self.asked(group) };
-                let yes = self.theme.tinted(if asked.whole { "yes" } else { "y" }, Tone::Command);
+                let asked = AnswerRules { typed: None, ..self.asked(group) };
+                let yes = self.theme.paint(if asked.whole { "yes" } else { "y" }, Tone::Command);
                 self.terminal.say(&format!("{yes} this once, as changed   anything else decides nothing"));
                 let line = self.line(group, &format!("{} as changed> ", view.short)).await?;
-                if !answer::is_yes(&line, asked) {
+                if !is_yes(&line, asked) {
                     return Err(self.undecided("nothing was decided"));
                 }
                 // Whoever has typed the value itself has read it.
@@ -321,21 +324,21 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
         Next::Again
     }
 
-    fn look(&self, fold: Fold) -> Look<'_> {
+    fn style(&self, folding: Folding) -> Style<'_> {
         let (now, zone) = (self.desk.now(), self.desk.zone());
-        Look { now, zone, theme: self.theme, width: self.terminal.width(), fold }
+        Style { theme: self.theme, note_theme: self.theme, zone, now, width: self.terminal.width(), folding }
     }
 
-    fn show(&self, group: &[ApprovalView], fold: Fold) {
-        let look = self.look(fold);
+    fn show(&self, group: &[ApprovalView], fold: Folding) {
+        let style = self.style(fold);
         for (i, view) in group.iter().enumerate() {
             if group.len() > 1 {
                 self.terminal.say(&format!("{} of {}", i + 1, group.len()));
             }
-            block(view, &look).iter().for_each(|line| self.terminal.say(line));
+            render_block(view, &style).iter().for_each(|line| self.terminal.say(line));
         }
         if let Some(first) = group.first().filter(|_| shared_offer(group).is_some()) {
-            offered(first, &look).iter().for_each(|line| self.terminal.say(line));
+            render_offer_key(first, &style).iter().for_each(|line| self.terminal.say(line));
         }
     }
 
@@ -347,7 +350,7 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
         }
         if let Some(view) = group.first() {
             let command = format!("regent why {}", view.task_short);
-            self.terminal.say(&format!("  {}", self.theme.tinted(&command, Tone::Command)));
+            self.terminal.say(&format!("  {}", self.theme.paint(&command, Tone::Command)));
         }
     }
 
@@ -355,7 +358,10 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
     fn choices(&self, group: &[ApprovalView]) -> Vec<String> {
         let asked = self.asked(group);
         let typed = group.first().and_then(|view| view.question.as_ref()).and_then(|question| {
-            question.typed.as_ref().map(|typed| format!("to say yes, {}", to_type(question, typed)))
+            question
+                .typed
+                .as_ref()
+                .map(|typed| format!("to say yes, {}", describe_typed_value(question, typed)))
         });
         let key = |key: &str, what: &str| (key.to_owned(), what.to_owned());
         let yes = if asked.whole { "yes" } else { "y" };
@@ -383,9 +389,9 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
         const GAP: usize = 3;
         let (mut rows, mut taken): (Vec<String>, usize) = (Vec::new(), 0);
         for (key, what) in choices {
-            let text = format!("{} {what}", self.theme.tinted(key, Tone::Command));
+            let text = format!("{} {what}", self.theme.paint(key, Tone::Command));
             let text = if key.is_empty() { what.clone() } else { text };
-            let wide = columns(key) + 1 + columns(what);
+            let wide = measure_columns(key) + 1 + measure_columns(what);
             match rows.last_mut().filter(|_| taken + GAP + wide <= self.terminal.width()) {
                 Some(row) => {
                     row.push_str(&format!("{:GAP$}{text}", ""));
@@ -400,12 +406,12 @@ impl<'a, D: Desk, T: Terminal> Conversation<'a, D, T> {
         rows
     }
 
-    fn asked<'g>(&self, group: &'g [ApprovalView]) -> Asked<'g> {
+    fn asked<'g>(&self, group: &'g [ApprovalView]) -> AnswerRules<'g> {
         let question = group.first().and_then(|view| view.question.as_ref());
         let typed =
             question.and_then(|question| question.typed.as_ref()).map(|typed| typed.expected.as_str());
         let offered = shared_offer(group).is_some();
-        Asked { count: group.len(), typed, offered, whole: !self.terminal.tells_pasted() }
+        AnswerRules { count: group.len(), typed, offered, whole: !self.terminal.tells_pasted() }
     }
 
     fn prompt(&self, group: &[ApprovalView]) -> String {
@@ -426,6 +432,6 @@ fn shared_offer(group: &[ApprovalView]) -> Option<&broker::grant::Terms> {
 
 /// The oldest question with those that are alike.
 fn alike(fresh: &[&ApprovalView]) -> Option<Vec<ApprovalView>> {
-    let first = groups(fresh).into_iter().next()?;
+    let first = group_alike(fresh).into_iter().next()?;
     Some(first.into_iter().cloned().collect())
 }

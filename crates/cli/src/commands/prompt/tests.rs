@@ -4,18 +4,18 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use app::approvals::{Act, ApprovalView};
+use app::{Code, Problem};
 use broker::question::{NamedBy, Question, Typed};
 use domain::Time;
 use domain::approval::{Lasting, Status};
 use jiff::tz::TimeZone;
-use runtime::app::{Act, ApprovalView};
-use runtime::{Code, Problem};
+use present::Theme;
+use present::approval::sample;
 use serde_json::{Value, json};
 
 use super::{Conversation, Desk, Heard, Terminal};
-use crate::edge::Seat;
-use crate::show::Theme;
-use crate::show::approval::sample;
+use crate::terminal::TerminalSession;
 
 /// What happens on the terminal, in order. After its end nobody types any more.
 struct Script {
@@ -78,7 +78,7 @@ impl Terminal for Script {
 struct List {
     views: RefCell<Vec<ApprovalView>>,
     acts: RefCell<Vec<(String, Act)>>,
-    seat: Seat,
+    seat: TerminalSession,
     /// Answered elsewhere while the prompt is open, as this.
     elsewhere: Cell<Option<Status>>,
     looks: Cell<usize>,
@@ -89,7 +89,7 @@ impl List {
         Self {
             views: RefCell::new(views),
             acts: RefCell::default(),
-            seat: Seat::default(),
+            seat: TerminalSession::default(),
             elsewhere: Cell::new(None),
             looks: Cell::new(0),
         }
@@ -192,7 +192,7 @@ fn no(short: &str, reason: &str) -> (String, Act) {
 /// Holds the conversation; time passes as fast as nobody does anything.
 fn hold(desk: &List, script: &Script) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    let theme = Theme { color: false, symbols: false, words: false };
+    let theme = Theme::PLAIN;
     let mut conversation = Conversation::new(desk, script, &desk.seat, theme);
     runtime.expect("a runtime").block_on(async {
         let held = tokio::time::timeout(Duration::from_secs(60), conversation.hold()).await;
@@ -255,7 +255,7 @@ fn whoever_is_stopped_while_asked_leaves_without_an_answer() {
     let desk = List::new(vec![view(1, deletion("notes.txt"))]);
     let script = Script::new(&[]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    let theme = Theme { color: false, symbols: false, words: false };
+    let theme = Theme::PLAIN;
     let mut conversation = Conversation::new(&desk, &script, &desk.seat, theme);
     runtime.expect("a runtime").block_on(async {
         let stopping = async {

@@ -14,14 +14,14 @@ use domain::Time;
 use domain::ask::Claim;
 use domain::gradient::Params;
 use engine::task::Step;
+use present::progress::recording::{TASK, TaskRecording, plan_subtask};
+use present::progress::render_line;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::COLORED;
-use super::recording::{Recording, part};
-use crate::live::permanent::drawn;
 use crate::live::render::Size;
-use crate::live::stage::{Stage, Way};
+use crate::live::stage::{DisplayMode, Stage};
 
 trait Screen {
     fn show(&mut self, text: &str);
@@ -115,9 +115,9 @@ fn avt() -> Played<Avt> {
 
 /// A task with long names, some of them wider than the screen.
 fn steps() -> Vec<Step> {
-    let mut task = Recording::new(Some(Params::default()));
+    let mut task = TaskRecording::new(Some(Params::default()));
     let name = |n: u32| format!("part {n} {}", "日本 wide and long ".repeat(n as usize % 7));
-    let parts: Vec<_> = (0..12).map(|n| part(&name(n), 1, &[], "find_files")).collect();
+    let parts: Vec<_> = (0..12).map(|n| plan_subtask(&name(n), 1, &[], "find_files")).collect();
     task.wait(10).understood().wait(10).planned(parts);
     for n in 0..12 {
         let call = task.wait(100).calls(n, "find_files", json!({ "under": name(n) }));
@@ -139,8 +139,8 @@ struct Played<S> {
 impl<S: Screen> Played<S> {
     fn new(screen: S, size: Size) -> Self {
         let now = Time::from_micros(0);
-        let mut stage = Stage::new(Way::Live, COLORED, now);
-        stage.model.name = "t-k7q2".into();
+        let mut stage = Stage::new(DisplayMode::Live, COLORED, now);
+        stage.progress.name = "t-k7q2".into();
         Self { screen, stage, now, size, said: Vec::new() }
     }
 
@@ -156,7 +156,7 @@ impl<S: Screen> Played<S> {
         let due = self.stage.lines.clone();
         let text = how(&mut self.stage, self.now, self.size);
         if self.stage.lines.is_empty() {
-            let shown = |line| drawn(line, "t-k7q2", super::DRAWN, self.size.columns);
+            let shown = |line| render_line(line, "t-k7q2", super::DRAWN, self.size.columns);
             self.said.extend(due.iter().flat_map(shown).map(|line| line.trim_end().to_owned()));
         }
         text.iter().for_each(|text| self.screen.show(text));
@@ -179,7 +179,7 @@ impl<S: Screen> Played<S> {
     fn happens(&mut self, then: Then, steps: &mut impl Iterator<Item = Step>) {
         self.pass(120);
         match then {
-            Then::Step => steps.next().iter().for_each(|step| self.stage.see(step)),
+            Then::Step => steps.next().iter().for_each(|step| drop(self.stage.see(TASK, step))),
             Then::Tick => self.pass(900),
             Then::Jump(columns, rows) => self.resize(columns, rows),
             Then::Drag(to) => self.drag(to),

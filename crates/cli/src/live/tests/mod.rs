@@ -2,14 +2,15 @@
 
 mod frames;
 mod pictures;
-mod recording;
 mod timing;
 
-use crate::show::Theme;
+use present::{Theme, leave_plain};
 
-const DRAWN: Theme = Theme { color: false, symbols: true, words: false };
-const ASCII: Theme = Theme { color: false, symbols: false, words: false };
-const COLORED: Theme = Theme { color: true, symbols: true, words: false };
+use crate::show::paint_ansi;
+
+const DRAWN: Theme = Theme { paint: leave_plain, symbols: true, words: false };
+const ASCII: Theme = Theme { paint: leave_plain, symbols: false, words: false };
+const COLORED: Theme = Theme { paint: paint_ansi, symbols: true, words: false };
 
 /// Text without what tints it.
 fn bare(text: &str) -> String {

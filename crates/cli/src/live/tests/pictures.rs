@@ -3,25 +3,23 @@
 use domain::Time;
 use domain::ask::Claim;
 use domain::gradient::Params;
+use present::progress::recording::{TASK, TaskRecording, aurora, plan_subtask, second_round};
+use present::progress::{ProgressLine, SubtaskRow, SubtaskState, TaskProgress, describe_line, render_line};
+use present::{Theme, measure_width};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::recording::{Recording, aurora, part, second_round};
 use super::{ASCII, COLORED, DRAWN, bare};
-use crate::live::cells::width;
-use crate::live::fold::{Line, fold};
-use crate::live::model::{Model, Part, State};
-use crate::live::permanent::{drawn, worded};
 use crate::live::render::{Extent, Size, render};
-use crate::show::Theme;
 
-fn folded(recording: &Recording) -> (Model, Vec<Line>) {
-    let mut model = Model { name: "t-k7q2".into(), ..Model::default() };
-    let lines = recording.steps.iter().flat_map(|step| fold(&mut model, step)).collect();
+fn folded(recording: &TaskRecording) -> (TaskProgress, Vec<ProgressLine>) {
+    let mut model = TaskProgress::default();
+    model.name = "t-k7q2".into();
+    let lines = recording.steps.iter().flat_map(|step| model.apply(TASK, step).lines).collect();
     (model, lines)
 }
 
-fn block(model: &Model, columns: usize, rows: usize, theme: Theme, now: Time) -> Vec<String> {
+fn block(model: &TaskProgress, columns: usize, rows: usize, theme: Theme, now: Time) -> Vec<String> {
     let size = Size { columns, rows };
     render(model, size, size.extent(), theme, now)
 }
@@ -29,7 +27,8 @@ fn block(model: &Model, columns: usize, rows: usize, theme: Theme, now: Time) ->
 #[test]
 fn the_lines_that_stay_are_the_same_on_a_terminal_and_in_a_log() {
     let (_, lines) = folded(&aurora());
-    let on_screen: Vec<String> = lines.iter().flat_map(|line| drawn(line, "t-k7q2", DRAWN, 80)).collect();
+    let on_screen: Vec<String> =
+        lines.iter().flat_map(|line| render_line(line, "t-k7q2", DRAWN, 80)).collect();
     assert_eq!(
         on_screen,
         [
@@ -43,7 +42,7 @@ fn the_lines_that_stay_are_the_same_on_a_terminal_and_in_a_log() {
             "↻ round 2: step 3 looks elsewhere, https://aurora.example/contact refused us (HTTP 403); 1, 2, 4 kept",
         ]
     );
-    let in_a_log: Vec<String> = lines.iter().map(|line| worded(line, "t-k7q2")).collect();
+    let in_a_log: Vec<String> = lines.iter().map(|line| describe_line(line, "t-k7q2")).collect();
     assert_eq!(
         in_a_log,
         [
@@ -56,7 +55,7 @@ fn the_lines_that_stay_are_the_same_on_a_terminal_and_in_a_log() {
             "round 2: step 3 looks elsewhere, https://aurora.example/contact refused us (HTTP 403); 1, 2, 4 kept",
         ]
     );
-    let ascii: Vec<String> = lines.iter().flat_map(|line| drawn(line, "t-k7q2", ASCII, 60)).collect();
+    let ascii: Vec<String> = lines.iter().flat_map(|line| render_line(line, "t-k7q2", ASCII, 60)).collect();
     assert_eq!(ascii[1], "ok 1 find the Aurora invoices, 1/1 check, 0.2 s");
     assert_eq!(ascii[2], "FAIL 3 look up Aurora's billing address, 0/2 checks, 6 s");
     assert!(ascii.last().unwrap().starts_with("~ round 2: "), "{ascii:?}");
@@ -100,7 +99,7 @@ fn a_round_that_runs_looks_like_its_picture() {
 
 #[test]
 fn the_time_in_which_nobody_was_at_it_does_not_count() {
-    let mut task = Recording::new(Some(Params::default()));
+    let mut task = TaskRecording::new(Some(Params::default()));
     task.wait(2_000).understood().wait(3_600_000).taken_over().wait(3_000);
     let (model, _) = folded(&task);
     assert_eq!(model.elapsed(task.now()).as_secs(), 5);
@@ -109,8 +108,9 @@ fn the_time_in_which_nobody_was_at_it_does_not_count() {
 
 #[test]
 fn too_many_steps_fold_and_what_matters_stays() {
-    let mut task = Recording::new(Some(Params::default()));
-    let parts = (0..20).map(|n| part(&format!("part {n}"), 1, if n < 9 { &[] } else { &[0] }, "find_files"));
+    let mut task = TaskRecording::new(Some(Params::default()));
+    let parts =
+        (0..20).map(|n| plan_subtask(&format!("part {n}"), 1, if n < 9 { &[] } else { &[0] }, "find_files"));
     task.understood().planned(parts.collect());
     for n in 1..7 {
         let call = task.calls(n, "find_files", json!({ "under": "x" }));
@@ -140,15 +140,20 @@ fn too_many_steps_fold_and_what_matters_stays() {
 /// Symbols and words, not colour, tell states apart.
 #[test]
 fn every_state_is_told_apart_without_colours_and_by_words_alone() {
-    let states = [State::Done, State::Failed(String::new()), State::Skipped, State::Working];
-    let line = |state: &State| {
-        let part = Part { intent: "x".into(), state: state.clone(), checks: 1, ..Part::default() };
-        Line::Part { number: 1, of: 1, part }
+    let states = [
+        SubtaskState::Done,
+        SubtaskState::Failed(String::new()),
+        SubtaskState::Skipped,
+        SubtaskState::Working,
+    ];
+    let line = |state: &SubtaskState| {
+        let row = SubtaskRow { intent: "x".into(), state: state.clone(), checks: 1, ..SubtaskRow::default() };
+        ProgressLine::Subtask { number: 1, of: 1, row }
     };
     let (mut symbols, mut words) = (Vec::new(), Vec::new());
     for state in &states {
-        symbols.push(bare(&drawn(&line(state), "t", COLORED, 80)[0]));
-        words.push(worded(&line(state), "t"));
+        symbols.push(bare(&render_line(&line(state), "t", COLORED, 80)[0]));
+        words.push(describe_line(&line(state), "t"));
     }
     for list in [&mut symbols, &mut words] {
         list.sort();
@@ -161,15 +166,18 @@ fn every_state_is_told_apart_without_colours_and_by_words_alone() {
 #[test]
 fn text_from_outside_is_shown_and_never_obeyed() {
     let evil = "a\x1b[2J\u{9b}31m\u{202e}b\u{200b}c\r\nd";
-    let mut task = Recording::new(Some(Params::default()));
-    task.understood().planned(vec![part(evil, 1, &[], "find_files"), part("after", 1, &[0], "find_files")]);
+    let mut task = TaskRecording::new(Some(Params::default()));
+    task.understood().planned(vec![
+        plan_subtask(evil, 1, &[], "find_files"),
+        plan_subtask("after", 1, &[0], "find_files"),
+    ]);
     let call = task.calls(0, "find_files", json!({ "under": evil }));
     let (model, _) = folded(&task);
     let shown = block(&model, 100, 40, COLORED, task.now()).join("");
     task.breaks(call, evil).finishes(0, Claim::Failed);
     let (after, lines) = folded(&task);
-    let drawn: String = lines.iter().flat_map(|line| drawn(line, "t", DRAWN, 80)).collect();
-    let worded: String = lines.iter().map(|line| worded(line, "t")).collect();
+    let drawn: String = lines.iter().flat_map(|line| render_line(line, "t", DRAWN, 80)).collect();
+    let worded: String = lines.iter().map(|line| describe_line(line, "t")).collect();
     let cause = block(&after, 100, 40, DRAWN, task.now()).join("");
     for text in [bare(&shown), drawn, worded, cause] {
         assert!(text.contains("\\u{1b}[2J"), "{text}");
@@ -177,16 +185,17 @@ fn text_from_outside_is_shown_and_never_obeyed() {
     }
 }
 
-fn any_part() -> impl Strategy<Value = Part> {
+fn any_part() -> impl Strategy<Value = SubtaskRow> {
     let state = prop_oneof![
-        Just(State::Later),
-        Just(State::Working),
-        Just(State::Done),
-        Just(State::Skipped),
-        any::<String>().prop_map(State::Failed),
+        Just(SubtaskState::Later),
+        Just(SubtaskState::Working),
+        Just(SubtaskState::Done),
+        Just(SubtaskState::Skipped),
+        any::<String>().prop_map(SubtaskState::Failed),
     ];
-    (any::<String>(), state, 0..9_usize, prop::collection::vec(0..30_u32, 0..4))
-        .prop_map(|(intent, state, checks, needs)| Part { intent, state, checks, needs, ..Part::default() })
+    (any::<String>(), state, 0..9_usize, prop::collection::vec(0..30_u32, 0..4)).prop_map(
+        |(intent, state, checks, needs)| SubtaskRow { intent, state, checks, needs, ..SubtaskRow::default() },
+    )
 }
 
 proptest! {
@@ -204,14 +213,14 @@ proptest! {
         let mut task = aurora();
         second_round(&mut task);
         let (mut model, _) = folded(&task);
-        model.parts = parts;
+        model.subtasks = parts;
         let size = Size { columns, rows };
         let now = task.now().plus(std::time::Duration::from_secs(seconds));
         for extent in [size.extent(), Extent::Line] {
             let shown = render(&model, size, extent, Theme { symbols, ..DRAWN }, now);
             prop_assert!(shown.len() <= 3.max(rows / 3));
             for line in shown {
-                prop_assert!(width(&line) <= columns.saturating_sub(4), "{} > {columns} - 4: {line}", width(&line));
+                prop_assert!(measure_width(&line) <= columns.saturating_sub(4), "{} > {columns} - 4: {line}", measure_width(&line));
             }
         }
     }

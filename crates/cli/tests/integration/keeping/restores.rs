@@ -15,7 +15,7 @@ fn text(path: &Path) -> &str {
 /// perhaps not erased yet.
 pub(crate) fn newest_key(folder: &Path) -> std::path::PathBuf {
     let names = std::fs::read_dir(folder).expect("keys").map(|file| file.expect("a key").file_name());
-    let epoch = |name: &std::ffi::OsString| runtime::VaultPaths::epoch_of(name.to_str()?);
+    let epoch = |name: &std::ffi::OsString| app::instance::paths::VaultPaths::epoch_of(name.to_str()?);
     let newest = names.filter(|name| epoch(name).is_some()).max_by_key(epoch);
     folder.join(newest.expect("at least one"))
 }
