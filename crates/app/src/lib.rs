@@ -8,8 +8,10 @@
 //! Start reading at [`App`], then at the folder of the feature.
 
 pub mod approvals;
+pub mod grants;
 mod host;
 pub mod instance;
+pub mod operation;
 pub mod people;
 pub mod policies;
 pub mod record;
@@ -34,7 +36,8 @@ pub use kernel::{
 
 pub use policies::{PolicyFile, PolicyKind, PolicyMistake, PolicyStatus};
 
-use approvals::{Approvals, Grants};
+use approvals::Approvals;
+use grants::Grants;
 use instance::Instance;
 use instance::paths::InstancePaths;
 use instance::settings::Settings;
@@ -44,6 +47,9 @@ use policies::in_force::FilePolicies;
 use record::{Events, Record};
 use tasks::Tasks;
 use tools::Tools;
+
+/// Every operation of every feature, in the order of the help.
+pub(crate) const GROUPS: &[&operation::OperationGroup] = &[&grants::GROUP];
 
 /// What the composition root gives the features and the kernel.
 pub struct Parts {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use authority::{Acl, Approvals, Authority, Grants, Lasting, Tools, Vpol};
+pub(crate) use authority::{Acl, Approvals, Authority, Lasting, Tools, Vpol};
 pub(crate) use model::{Model, Tier};
 pub(crate) use people::{Changes as PersonChanges, People};
 
@@ -134,12 +134,6 @@ pub(crate) enum Command {
         after_help = "Example:\n  regent approvals list\n  regent approvals approve a-m3xd"
     )]
     Approvals(Approvals),
-    /// What may be done without asking you
-    #[command(
-        subcommand,
-        after_help = "Example:\n  regent grants list\n  regent grants add write_file 'path=reports/*' --for 7d"
-    )]
-    Grants(Grants),
     /// Put back the files that a task has changed, in the folder it worked in
     #[command(
         after_help = "Example:\n  regent undo t-k7q2 --dry-run\n  regent undo t-k7q2\n\nWhat is kept, and what cannot be undone: docs/undo.md"

@@ -6,7 +6,9 @@ mod args;
 mod commands;
 #[cfg(feature = "faults")]
 mod faults;
+mod io;
 mod live;
+mod operations;
 mod show;
 mod terminal;
 
@@ -16,9 +18,10 @@ use std::sync::Arc;
 
 use app::instance::paths::InstancePaths;
 use app::instance::settings::Settings;
+use app::operation::{Caller, Offer, PermittedCall, Requirements};
 use app::{App, Code, Parts, Problem, Timing};
-use clap::Parser as _;
 use clap::error::ErrorKind;
+use clap::{CommandFactory as _, FromArgMatches as _};
 use domain::IdSource;
 use domain::probe::Probe;
 use host::model_selection::ConfiguredModels;
@@ -27,8 +30,9 @@ use host::{
 };
 use tokio::runtime::Runtime;
 
-use args::{Args, Color, Global};
-use commands::Trouble;
+use app::operation::OperationError;
+use args::{Args, Color, Command, Global};
+use io::TerminalIo;
 use live::Live;
 use show::Screen;
 use terminal::TerminalSession;
@@ -51,47 +55,88 @@ fn main() -> ExitCode {
     };
     // Before anything is written, and be it the help.
     let limit = FileSizeLimit::listen(&runtime);
-    let args = match Args::try_parse_from(&surroundings.arguments) {
-        Ok(args) => args,
+    let (global, command) = match read_arguments(&surroundings) {
+        Ok(read) => read,
         Err(error) => return ExitCode::from(usage(&error, &surroundings)),
     };
-    let screen =
-        Screen::new(args.global.json, color(&args.global, "auto", &surroundings), false, &surroundings);
-    ExitCode::from(match start(args, &surroundings, &screen, runtime, limit) {
+    let screen = Screen::new(global.json, color(&global, "auto", &surroundings), false, &surroundings);
+    ExitCode::from(match start(global, command, &surroundings, &screen, runtime, limit) {
         Ok(exit) => exit,
         Err(trouble) => report(&screen, trouble),
     })
 }
 
+/// What the program was asked for.
+enum Invocation {
+    Operation(PermittedCall),
+    Command(Command),
+}
+
+fn read_arguments(surroundings: &ProcessEnvironment) -> Result<(Global, Invocation), clap::Error> {
+    let offer = Offer::to(Caller::Owner);
+    let matches = command_line(&offer).try_get_matches_from(&surroundings.arguments)?;
+    let global = Global::from_arg_matches(&matches)?;
+    let invocation = match operations::find(&offer, &matches)? {
+        Some(call) => Invocation::Operation(call),
+        None => Invocation::Command(Command::from_arg_matches(&matches)?),
+    };
+    Ok((global, invocation))
+}
+
+/// Everything that can be typed after `regent`.
+fn command_line(offer: &Offer) -> clap::Command {
+    operations::add_commands(Args::command(), offer)
+}
+
+impl Invocation {
+    const fn starts_work(&self) -> bool {
+        match self {
+            Self::Operation(call) => call.spec().starts_work,
+            Self::Command(command) => command.works(),
+        }
+    }
+
+    fn requirements(&self) -> Requirements {
+        match self {
+            Self::Operation(call) => call.requirements(),
+            Self::Command(command) => {
+                Requirements { instance: !command.needs_no_house(), settings: !command.helps() }
+            }
+        }
+    }
+}
+
 fn start(
-    args: Args,
+    global: Global,
+    invocation: Invocation,
     surroundings: &ProcessEnvironment,
     screen: &Screen,
     runtime: Runtime,
     mut limit: FileSizeLimit,
 ) -> commands::Done {
+    let requirements = invocation.requirements();
     let paths = match surroundings.locate_instance() {
         Ok(paths) => paths,
         // Below what is no folder there is no house, whatever lies in the current one.
-        Err(_) if args.command.needs_no_house() => InstancePaths::under(Path::new("/dev/null")),
+        Err(_) if !requirements.instance => InstancePaths::under(Path::new("/dev/null")),
         Err(trouble) => return Err(trouble.into()),
     };
     let settings_source = SettingsSource {
         file: paths.settings_file(),
         environment: surroundings.variables.clone(),
-        flags: args.global.settings(),
+        flags: global.settings(),
     };
     let (settings, mistakes) = match settings_source.read() {
         Ok(settings) => (settings, Vec::new()),
         // These help to put a wrong setting right, so a wrong setting does not keep them from it.
-        Err(unread) if args.command.helps() => (Settings::default(), unread.mistakes()),
+        Err(unread) if !requirements.settings => (Settings::default(), unread.mistakes()),
         Err(unread) => return Err(unread.problem().into()),
     };
     let accessible = settings.get("ui.accessible") == "yes";
-    let color = color(&args.global, settings.get("ui.color"), surroundings);
+    let color = color(&global, settings.get("ui.color"), surroundings);
     let screen = Screen::new(screen.json, color, accessible, surroundings);
-    let works = args.command.works();
-    let progress = args.global.progress.unwrap_or_default();
+    let works = invocation.starts_work();
+    let progress = global.progress.unwrap_or_default();
     let live = Live::new(live::choose_mode(progress, screen.capabilities(surroundings))?, &screen);
     // Never dropped: closing the database would cost every command a checkpoint, and what is durable needs no
     // closing. The next process finds the log beside the database and goes on from there, as after a crash.
@@ -105,8 +150,18 @@ fn start(
     ))));
     let done = runtime.block_on(async {
         let seat = TerminalSession::default();
-        let mut command =
-            std::pin::pin!(commands::dispatch(args.command, app, &screen, surroundings, &seat, &live));
+        let io = TerminalIo { app, screen: &screen, environment: surroundings, seat: &seat, live: &live };
+        let mut command = std::pin::pin!(async {
+            if works {
+                commands::warn_of_policies(app, &screen).await;
+            }
+            match invocation {
+                Invocation::Operation(call) => operations::run(call, app, &screen, &io).await,
+                Invocation::Command(command) => {
+                    commands::dispatch(command, app, &screen, surroundings, &io).await
+                }
+            }
+        });
         tokio::select! {
             biased; // it listens for signals before it does anything
             () = interrupted() => {
@@ -135,7 +190,7 @@ fn start(
         }
     });
     let done = match done {
-        Err(Trouble::Problem(problem)) => Err(runtime.block_on(limit.explain(*problem)).into()),
+        Err(OperationError::Problem(problem)) => Err(runtime.block_on(limit.explain(*problem)).into()),
         done => done,
     };
     tell(app, &screen);
@@ -254,7 +309,7 @@ fn usage(error: &clap::Error, surroundings: &ProcessEnvironment) -> u8 {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match error.print() {
             Ok(()) => 0,
-            Err(error) => report(&screen, Trouble::Output(error)),
+            Err(error) => report(&screen, OperationError::Output(error)),
         },
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             drop(error.print());
@@ -269,15 +324,15 @@ fn usage(error: &clap::Error, surroundings: &ProcessEnvironment) -> u8 {
     }
 }
 
-fn report(screen: &Screen, trouble: Trouble) -> u8 {
+fn report(screen: &Screen, trouble: OperationError) -> u8 {
     match trouble {
-        Trouble::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => 0,
-        Trouble::Output(error) => {
+        OperationError::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => 0,
+        OperationError::Output(error) => {
             let trouble = Problem::new(Code::OUTPUT, format!("standard output cannot be written: {error}"));
             screen.note_problem(&trouble);
             trouble.code.exit()
         }
-        Trouble::Problem(trouble) => {
+        OperationError::Problem(trouble) => {
             if screen.json {
                 drop(screen.json_line(&serde_json::json!({ "problem": &*trouble })));
             }

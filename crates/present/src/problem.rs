@@ -1,6 +1,6 @@
 //! An error: what failed, what was tried, what is safe, what to do.
 
-use app::{Code, Problem};
+use domain::problem::{Code, Problem};
 
 use crate::{Theme, Tone, inline};
 

@@ -1,7 +1,6 @@
 //! What waits for a person, and what they say about it.
 
 mod codes;
-mod grants;
 mod pending;
 mod view;
 
@@ -26,9 +25,8 @@ use kernel::{Services, Unshown};
 use crate::App;
 use codes::{CODES, no_such_code};
 
-pub use grants::{GrantLine, GrantState, GrantView, Grants, NewGrant};
 pub use pending::{PendingItem, PendingList};
-pub use view::{ApprovalView, Coverage};
+pub use present::approval::{ApprovalView, Coverage};
 
 /// What somebody does with a question.
 #[derive(Clone, Debug, PartialEq)]

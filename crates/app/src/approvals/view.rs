@@ -1,58 +1,17 @@
 //! A question as a surface shows it, and what its offer would have covered.
 
 use broker::grant::Terms;
-use broker::question::Question;
 use broker::{Policies, ToolSpec};
-use domain::approval::{Fate, Status};
-use domain::id::{ApprovalId, CallId, GrantId, TaskId};
+use domain::approval::Status;
+use domain::id::{ApprovalId, GrantId};
 use domain::limits::COVERAGE;
-use domain::{Digest, Time};
 use ledger::records::Approval;
-use serde::Serialize;
-use serde_json::Value;
+use present::approval::{ApprovalView, Coverage};
 
 use kernel::{Services, approvals};
 
 use super::Approvals;
 use kernel::Problem;
-
-/// One question, as it stands.
-#[derive(Clone, Debug, Serialize)]
-pub struct ApprovalView {
-    pub id: ApprovalId,
-    pub short: String,
-    pub task: TaskId,
-    pub task_short: String,
-    pub call: CallId,
-    pub status: Status,
-    pub fate: Option<Fate>,
-    /// Who is to answer.
-    pub authority: String,
-    pub created_at: Time,
-    pub timeout_at: Time,
-    pub resolved_at: Option<Time>,
-    pub resolved_by: Option<String>,
-    pub resolved_via: Option<String>,
-    /// The reason that was given with a no.
-    pub said: Option<String>,
-    /// The arguments that were written instead of those that were asked about.
-    pub changed: Option<Value>,
-    /// What was asked; nothing if it was erased.
-    pub question: Option<Question>,
-    /// Alike questions have the same.
-    pub shape: Digest,
-    pub grant: Option<GrantId>,
-    /// What the grant that could be given would have covered; only where one question is looked at.
-    pub coverage: Option<Coverage>,
-    /// Whether a process that lives is at the task, and goes on by itself.
-    pub attended: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Coverage {
-    pub covered: u64,
-    pub of: u64,
-}
 
 impl Approvals<'_> {
     /// A question as it stands, without what its offer would have covered.

@@ -10,7 +10,7 @@ pub use audit::{Anchored, AuditLine, AuditReport, Check, StreamReport};
 pub use events::{BadLine, EventLine, Events, Receipt, WatermarkLine};
 pub use recheck::{Again, Difference, Line, Rechecked};
 pub use replay::{Played, PlayedStep};
-pub use why::{Branch, OriginLine, PolicyLine, Proof, ReasonLine, Why};
+pub use why::{Branch, OriginLine, PolicyLine, Proof, ReasonLine, Why, render_why};
 
 use crate::App;
 

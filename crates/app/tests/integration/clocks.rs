@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::approvals::{GrantState, NewGrant};
+use app::grants::{GrantState, NewGrant};
 use app::people::Forget;
 use app::record::Check;
 use app::{App, Code, JobState};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::approvals::{Act, ApprovalView, Coverage, GrantState, NewGrant};
+use app::approvals::{Act, ApprovalView, Coverage};
+use app::grants::{GrantState, NewGrant};
 use app::record::Check;
 use app::tasks::Report;
 use app::{Code, Problem};

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use app::operation::Lifetime;
+
 use clap::{Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
@@ -84,7 +86,7 @@ pub(crate) enum Acl {
         events: bool,
         /// How far back: 24h, 7d or always
         #[arg(long, value_name = "TIME", default_value = "24h", requires = "events")]
-        since: GrantSpan,
+        since: Lifetime,
         /// Also those for which nothing would be different
         #[arg(long, requires = "events")]
         all: bool,
@@ -300,117 +302,7 @@ impl From<Lasting> for domain::approval::Lasting {
     }
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Grants {
-    /// Every grant, also those that do not hold any more
-    #[command(after_help = "Example:\n  regent grants list")]
-    List,
-    /// Let a tool be used without asking you; every argument that decides is pinned
-    #[command(
-        after_help = "Example:\n  regent grants add write_file 'path=reports/*' --for 7d --reason \"the weekly report\"\n\nIn a pattern `*` stands for any run of characters. What deletes, or what a model names, needs each value in full."
-    )]
-    Add {
-        /// Its id, or another name it is known by
-        tool: String,
-        /// What an argument has to be
-        #[arg(value_name = "NAME=PATTERN")]
-        pins: Vec<String>,
-        /// How long: 30m, 24h, 7d or always
-        #[arg(long = "for", value_name = "TIME", default_value = "24h")]
-        lasting: GrantSpan,
-        /// Whose chains: `owner`, a person, `relationship:partner` or `tag:role:billing`
-        #[arg(long, value_name = "WHO", default_value = "owner")]
-        principal: String,
-        /// Which agents; `*` stands for any run of characters
-        #[arg(long, value_name = "GLOB", default_value = "main")]
-        agent: String,
-        /// Only in this session
-        #[arg(long, value_name = "SESSION")]
-        session: Option<String>,
-        /// For whoever reads the list
-        #[arg(long, value_name = "TEXT")]
-        reason: Option<String>,
-    },
-    /// Take a grant back
-    #[command(after_help = "Example:\n  regent grants revoke g-k7q2")]
-    Revoke {
-        /// Any unique beginning of its id
-        id: String,
-    },
-    /// What became of the grants: made, used, expired, revoked
-    #[command(after_help = "Example:\n  regent grants audit\n  regent grants audit g-k7q2")]
-    Audit {
-        /// Only of this one
-        id: Option<String>,
-    },
-}
-
-/// How long a grant lasts; nothing: until it is revoked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct GrantSpan(pub(crate) Option<std::time::Duration>);
-
-impl std::str::FromStr for GrantSpan {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        const MINUTE: u64 = 60;
-        const HOUR: u64 = 60 * MINUTE;
-        const DAY: u64 = 24 * HOUR;
-        const LONGEST: u64 = 10 * 365 * DAY;
-        if text == "always" {
-            return Ok(Self(None));
-        }
-        let bad = || "write it like 30m, 24h, 7d or always".to_owned();
-        let unit = [('m', MINUTE), ('h', HOUR), ('d', DAY)];
-        let (number, unit) = unit
-            .iter()
-            .find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, *seconds)))
-            .ok_or_else(bad)?;
-        if !number.chars().all(|c| c.is_ascii_digit()) {
-            return Err(bad());
-        }
-        let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
-        match seconds {
-            Some(0) => Err("a grant that lasts no time grants nothing".into()),
-            Some(seconds) if seconds <= LONGEST => Ok(Self(Some(std::time::Duration::from_secs(seconds)))),
-            Some(_) => Err("that is longer than ten years; `always` lasts until it is revoked".into()),
-            None => Err(bad()),
-        }
-    }
-}
-
 /// A time as people write it.
 fn valid_for(text: &str) -> Result<std::time::Duration, String> {
     app::instance::settings::duration(text).ok_or_else(|| "write it like 2h or 7d, up to 30d".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::GrantSpan;
-    use std::time::Duration;
-
-    #[test]
-    fn spans() {
-        let seconds = |seconds| Ok(GrantSpan(Some(Duration::from_secs(seconds))));
-        assert_eq!("30m".parse(), seconds(1_800));
-        assert_eq!("24h".parse(), seconds(86_400));
-        assert_eq!("7d".parse(), seconds(604_800));
-        assert_eq!("always".parse(), Ok(GrantSpan(None)));
-        for bad in [
-            "",
-            "h",
-            "7",
-            "7w",
-            "-1h",
-            "+1h",
-            "1.5h",
-            " 1h",
-            "0m",
-            "99999999999999999999d",
-            "9999d",
-            "\u{663}h",
-        ] {
-            assert!(bad.parse::<GrantSpan>().is_err(), "{bad}");
-        }
-    }
 }

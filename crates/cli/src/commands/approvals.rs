@@ -16,7 +16,7 @@ use present::{Folding, Style};
 use serde_json::Value;
 
 use super::tools::arguments;
-use super::{Done, Trouble, knocks};
+use super::{Done, OperationError, knocks};
 use crate::args::{Approvals, Lasting};
 use crate::show::{Screen, Tone, brief, plural, problem, span};
 
@@ -155,7 +155,7 @@ async fn each(app: &App, screen: &Screen, ids: &[String], act: &Act) -> Done {
     Ok(failed.unwrap_or(0))
 }
 
-fn told(app: &App, screen: &Screen, view: &ApprovalView) -> Result<(), Trouble> {
+fn told(app: &App, screen: &Screen, view: &ApprovalView) -> Result<(), OperationError> {
     if screen.json {
         return Ok(screen.json_line(view)?);
     }

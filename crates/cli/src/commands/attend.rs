@@ -1,11 +1,12 @@
 //! Work that may need a person: with somebody at the terminal to ask, with somebody elsewhere to wait for, or with nobody.
 
-use std::cell::Cell;
 use std::future::Future;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use app::WaitMode;
 use app::approvals::{Act, ApprovalView};
+use app::operation::AttendedTask;
 use app::tasks::Report;
 use app::{App, DisplayEvent, Problem};
 use domain::Time;
@@ -37,7 +38,7 @@ pub(crate) struct Attendance {
 
 impl Attendance {
     /// Somebody is asked only where they see the question and can answer it, and never in the middle of JSON.
-    pub(super) fn of(
+    pub(crate) fn of(
         screen: &Screen,
         surroundings: &ProcessEnvironment,
         seat: &TerminalSession,
@@ -49,7 +50,7 @@ impl Attendance {
         Self { seat: seat.clone(), tty, live: live.clone(), wait }
     }
 
-    pub(super) fn wait(&self) -> WaitMode {
+    pub(crate) fn wait(&self) -> WaitMode {
         if self.wait || self.tty.is_some() { WaitMode::Stay(self.seat.left()) } else { WaitMode::Leave }
     }
 }
@@ -57,32 +58,22 @@ impl Attendance {
 /// After this, work that somebody else does would have been refused.
 const DOUBT: Duration = Duration::from_secs(1);
 
-/// Whether a task is known before the work says which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whose {
-    New,
-    /// It was begun before, and nobody is at it.
-    Ours(TaskId),
-    /// It was begun before, and somebody else seemed to be at it: unless the work ends at once, they have left.
-    Perhaps(TaskId),
-}
-
 /// Does the work, and lets the person answer what it asks meanwhile.
-pub(super) async fn attended(
+pub(crate) async fn attended(
     app: &App,
     screen: &Screen,
     attendance: &Attendance,
-    task: Whose,
+    task: AttendedTask,
     work: impl Future<Output = Result<Report, Problem>>,
 ) -> Result<Report, Problem> {
     let Attendance { seat, tty, live, wait } = attendance;
     live.begin(tty.as_ref(), app.tasks().feed(), app.now());
     let (known, perhaps) = match task {
-        Whose::New => (None, None),
-        Whose::Ours(task) => (Some(task), None),
-        Whose::Perhaps(task) => (None, Some(task)),
+        AttendedTask::New => (None, None),
+        AttendedTask::Begun(task) => (Some(task), None),
+        AttendedTask::PerhapsDriven(task) => (None, Some(task)),
     };
-    let desk = AtWork { app, task: Cell::new(known) };
+    let desk = AtWork { app, task: Mutex::new(known) };
     let talk = async {
         match tty {
             Some(tty) => {
@@ -115,23 +106,23 @@ pub(super) async fn attended(
             () = &mut talk, if talking => talking = false,
             event = wakes.next(), if posting => {
                 match event {
-                    Some(DisplayEvent::Step(published)) => desk.task.set(Some(published.task)),
+                    Some(DisplayEvent::Step(published)) => desk.set_task(Some(published.task)),
                     Some(DisplayEvent::Delta(..) | DisplayEvent::Missed(_)) => {}
                     None => posting = false,
                 }
                 follow(app, live).await;
                 seat.stir();
-                name(app, live, desk.task.get()).await;
+                name(app, live, desk.task()).await;
                 live.draw(app.now());
             }
             () = rest(live.until(app.now())) => {
-                name(app, live, desk.task.get()).await;
+                name(app, live, desk.task()).await;
                 live.draw(app.now());
             }
             () = resizes.next(live.is_drawn()) => live.resized(app.now()),
             () = &mut cleared, if doubt => {
                 doubt = false;
-                desk.task.set(desk.task.get().or(perhaps));
+                desk.set_task(desk.task().or(perhaps));
                 seat.stir();
             }
             job = suspended.asked() => suspended.obey(job),
@@ -211,12 +202,22 @@ async fn name(app: &App, live: &Live, task: Option<TaskId>) {
 struct AtWork<'a> {
     app: &'a App,
     /// Nothing before its first step is durable.
-    task: Cell<Option<TaskId>>,
+    task: Mutex<Option<TaskId>>,
+}
+
+impl AtWork<'_> {
+    fn task(&self) -> Option<TaskId> {
+        *self.task.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_task(&self, task: Option<TaskId>) {
+        *self.task.lock().unwrap_or_else(PoisonError::into_inner) = task;
+    }
 }
 
 impl Desk for AtWork<'_> {
     async fn open(&self) -> Result<Vec<ApprovalView>, Problem> {
-        match self.task.get() {
+        match self.task() {
             Some(task) => self.app.approvals().open_of_task(task).await,
             None => Ok(Vec::new()),
         }

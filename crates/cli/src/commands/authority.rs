@@ -7,7 +7,7 @@ use app::instance::backup::How;
 use app::{App, Code, Problem};
 
 use super::forget::Way;
-use super::{Done, Trouble, house};
+use super::{Done, OperationError, house};
 use crate::args::Authority;
 use crate::show::{Screen, Tone, inline, plural};
 
@@ -52,7 +52,7 @@ async fn reset(app: &App, screen: &Screen, way: Way) -> Done {
     Ok(0)
 }
 
-async fn confirm(app: &App, screen: &Screen) -> Result<(), Trouble> {
+async fn confirm(app: &App, screen: &Screen) -> Result<(), OperationError> {
     let not = |what: &str| Problem::new(Code::NOT_CONFIRMED, what).safe("nothing was changed");
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         let what = "it was not confirmed, and there is no terminal to ask at";

@@ -50,7 +50,7 @@ pub(crate) async fn forget(app: &App, screen: &Screen, person: &str, way: Way) -
 }
 
 /// Nothing is erased because somebody pressed Enter, and nothing without a person to ask.
-async fn confirm(app: &App, screen: &Screen, person: &str) -> Result<(), super::Trouble> {
+async fn confirm(app: &App, screen: &Screen, person: &str) -> Result<(), super::OperationError> {
     let not = |what: &str| Problem::new(Code::NOT_CONFIRMED, what).safe("nothing was erased");
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         let what = "nobody can be asked here: there is no terminal";

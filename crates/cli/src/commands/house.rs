@@ -5,16 +5,16 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use app::AdmissionCounts;
 use app::instance::Explained;
 use app::record::AuditReport;
+use app::record::render_why;
 use app::tasks::TaskLine;
 use app::{App, Code, FindingState, JobState, Problem};
-use clap::CommandFactory as _;
 use domain::task::Status;
 use host::ProcessEnvironment;
-use present::render_why;
 
 use super::{Done, tasks};
-use crate::args::{Args, Config};
+use crate::args::Config;
 use crate::show::{self, Screen, Tone, inline, plural};
+use app::operation::{Caller, Offer};
 
 pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
     let status = app.instance().status().await?;
@@ -253,7 +253,12 @@ pub(crate) async fn explain(app: &App, screen: &Screen, what: &str) -> Done {
 
 pub(crate) fn completions(shell: clap_complete::Shell) -> Done {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Args::command(), "regent", &mut script);
+    clap_complete::generate(
+        shell,
+        &mut crate::command_line(&Offer::to(Caller::Owner)),
+        "regent",
+        &mut script,
+    );
     io::stdout().lock().write_all(&script)?;
     Ok(0)
 }
@@ -264,7 +269,7 @@ pub(crate) fn help(screen: &Screen, topic: &[String]) -> Done {
         screen.result(llm::GRAMMAR.trim_end())?;
         return Ok(0);
     }
-    let mut command = Args::command();
+    let mut command = crate::command_line(&Offer::to(Caller::Owner));
     command.build();
     for word in topic {
         let unknown = || {

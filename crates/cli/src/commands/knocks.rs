@@ -6,7 +6,7 @@ use domain::approval::Status;
 use domain::event::TERMINAL;
 use ledger::records::KnockKind;
 
-use super::{Done, Trouble};
+use super::{Done, OperationError};
 use crate::show::{Screen, Tone, brief, inline, plural, span};
 
 /// `? 6 days  k-7q2m  demo:lea wants in   2 messages`.
@@ -104,7 +104,7 @@ pub(super) async fn reject(app: &App, screen: &Screen, id: &str) -> Done {
     Ok(0)
 }
 
-fn told(app: &App, screen: &Screen, view: &AccessRequestView) -> Result<(), Trouble> {
+fn told(app: &App, screen: &Screen, view: &AccessRequestView) -> Result<(), OperationError> {
     if screen.json {
         return Ok(screen.json_line(view)?);
     }

@@ -6,7 +6,7 @@ use app::{Code, Problem};
 use domain::limits::LINE_BYTES;
 use serde::Serialize;
 
-use super::{Done, Trouble};
+use super::{Done, OperationError};
 use crate::show::{Screen, problem};
 
 /// One answer per line, in order. A bad line is answered and passed over; if there was one, that is a problem at the
@@ -14,7 +14,7 @@ use crate::show::{Screen, problem};
 pub(crate) async fn answer_each<T: Serialize>(
     screen: &Screen,
     safe: &str,
-    mut answer: impl AsyncFnMut(String) -> Result<Result<T, String>, Trouble>,
+    mut answer: impl AsyncFnMut(String) -> Result<Result<T, String>, OperationError>,
 ) -> Done {
     let mut bad = 0_u64;
     let mut number = 0_u64;
@@ -51,7 +51,7 @@ pub(crate) async fn answer_each<T: Serialize>(
 
 /// One line, without ever holding more than `most` bytes of it. What is longer, or is no UTF-8, is read to its end
 /// and answered with the reason.
-fn read_line(input: &mut impl BufRead, most: usize) -> io::Result<Option<Result<String, String>>> {
+pub(crate) fn read_line(input: &mut impl BufRead, most: usize) -> io::Result<Option<Result<String, String>>> {
     let mut line = Vec::new();
     let mut seen_anything = false;
     let mut too_long = false;

@@ -2,7 +2,7 @@
 
 mod acl;
 mod approvals;
-mod attend;
+pub(crate) mod attend;
 mod audit;
 mod authority;
 mod authorize;
@@ -10,71 +10,44 @@ mod closing;
 mod events;
 mod forget;
 mod ggs;
-mod grants;
 mod house;
 mod jobs;
 mod keeping;
 mod knocks;
-mod lines;
+pub(crate) mod lines;
 mod model;
 mod people;
 mod plan;
 mod policies;
 mod prompt;
-mod run;
+pub(crate) mod run;
 mod tasks;
 mod tools;
 mod undo;
 mod vpol;
 
-use std::io;
-
-use app::{App, Problem};
+use app::App;
+pub(crate) use app::operation::OperationError;
 use host::ProcessEnvironment;
 
 use crate::args::{Command, Ggs};
-use crate::live::Live;
+use crate::io::TerminalIo;
 use crate::show::Screen;
-use crate::terminal::TerminalSession;
-use attend::Attendance;
+pub(crate) use acl::warn as warn_of_policies;
 pub(crate) use keeping::upgraded;
 pub(crate) use model::ScreenReporter;
 
-/// How a command ended, if it was not simply well.
-#[derive(Debug)]
-pub(crate) enum Trouble {
-    Problem(Box<Problem>),
-    /// Standard output cannot be written; if nobody reads it any more, that is no error.
-    Output(io::Error),
-}
-
-impl From<Problem> for Trouble {
-    fn from(problem: Problem) -> Self {
-        Self::Problem(Box::new(problem))
-    }
-}
-
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
-    }
-}
-
 /// The exit code of a command that did what it was asked.
-pub(crate) type Done = Result<u8, Trouble>;
+pub(crate) type Done = Result<u8, OperationError>;
 
 pub(crate) async fn dispatch(
     command: Command,
     app: &App,
     screen: &Screen,
     surroundings: &ProcessEnvironment,
-    seat: &TerminalSession,
-    live: &Live,
+    io: &TerminalIo<'_>,
 ) -> Done {
-    let attendance = |wait| Attendance::of(screen, surroundings, seat, live, wait);
-    if command.works() {
-        acl::warn(app, screen).await;
-    }
+    let attendance = |wait| io.attendance(wait);
     match command {
         Command::Run { request, plan, wait, no_reflex, replay } => {
             let (attendance, text) = (attendance(wait), request.join(" "));
@@ -90,7 +63,6 @@ pub(crate) async fn dispatch(
         Command::Cancel { id } => tasks::cancel(app, screen, &id).await,
         Command::Replay { id, recording } => tasks::replay(app, screen, &id, recording).await,
         Command::Approvals(command) => approvals::approvals(app, screen, command).await,
-        Command::Grants(command) => grants::grants(app, screen, command).await,
         Command::Tools(command) => tools::tools(app, screen, surroundings, attendance, command).await,
         Command::Undo { task, dry_run } => undo::undo(app, screen, &task, dry_run).await,
         Command::Authorize => authorize::authorize(screen).await,

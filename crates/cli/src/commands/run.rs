@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use app::operation::AttendedTask;
 use app::tasks::shortcoming;
 use app::{App, Code, Problem, Surface};
 use app::{ModelOptions, RunRequest};
@@ -13,7 +14,7 @@ use llm::{Provider, Script};
 use serde_json::json;
 
 use super::Done;
-use super::attend::{Attendance, Whose, attended};
+use super::attend::{Attendance, attended};
 use super::closing::closing;
 use crate::live::Live;
 use crate::show::Screen;
@@ -39,7 +40,8 @@ pub(crate) async fn run(
         wait: attendance.wait(),
         options,
     };
-    let report = attended(app, screen, attendance, Whose::New, Box::pin(app.tasks().run(request))).await?;
+    let report =
+        attended(app, screen, attendance, AttendedTask::New, Box::pin(app.tasks().run(request))).await?;
     afterwards(app).await;
     closing(app, screen, &attendance.live, &report)
 }
@@ -60,11 +62,11 @@ pub(crate) async fn resume(
 ) -> Done {
     let task = match begun(app, id).await {
         // Who is at it already asks there; whether they still are is for the work to say.
-        Some(task) if driven(app, task).await => Whose::Perhaps(task),
-        Some(task) => Whose::Ours(task),
-        None => Whose::New,
+        Some(task) if driven(app, task).await => AttendedTask::PerhapsDriven(task),
+        Some(task) => AttendedTask::Begun(task),
+        None => AttendedTask::New,
     };
-    if let Whose::Ours(task) | Whose::Perhaps(task) = task {
+    if let AttendedTask::Begun(task) | AttendedTask::PerhapsDriven(task) = task {
         // What cannot be read any more is told by the work.
         attendance.live.remember(task, &app.record().steps(&task.to_string()).await.unwrap_or_default());
     }
@@ -124,7 +126,7 @@ struct Terminal {
     clock: Arc<dyn domain::Clock>,
 }
 
-pub(super) fn surface(screen: &Screen, attendance: &Attendance) -> Arc<dyn Surface> {
+pub(crate) fn surface(screen: &Screen, attendance: &Attendance) -> Arc<dyn Surface> {
     let Attendance { tty, live, .. } = attendance;
     Arc::new(Terminal {
         screen: screen.clone(),

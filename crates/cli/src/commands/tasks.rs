@@ -1,11 +1,11 @@
 //! `tasks` and `why`.
 
+use app::record::render_why;
 use app::record::{Again, Difference, Line, Rechecked};
 use app::tasks::{RoleCost, TaskLine, TaskView};
 use app::{App, Code, Problem};
 use domain::gradient::PlanDirective;
 use domain::task::Status;
-use present::render_why;
 
 use super::Done;
 use crate::args::Tasks;
@@ -31,7 +31,7 @@ pub(crate) async fn tasks(app: &App, screen: &Screen, command: Tasks) -> Done {
     Ok(0)
 }
 
-async fn follow(app: &App, screen: &Screen, after: Option<i64>) -> Result<(), super::Trouble> {
+async fn follow(app: &App, screen: &Screen, after: Option<i64>) -> Result<(), super::OperationError> {
     let mut tap = app.tasks().tap(after).await?;
     loop {
         for tapped in tap.next().await? {

@@ -3,6 +3,7 @@
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use app::operation::AttendedTask;
 use app::tools::{DirectRequest, ToolLine, ToolView};
 use app::{App, Code, Problem};
 use broker::access::Switch;
@@ -11,7 +12,7 @@ use host::ProcessEnvironment;
 use serde_json::{Map, Value};
 
 use super::Done;
-use super::attend::{Attendance, Whose, attended};
+use super::attend::{Attendance, attended};
 use super::closing::closing;
 use super::run::{afterwards, surface};
 use crate::args::Tools;
@@ -250,7 +251,8 @@ async fn call(
         surface: surface(screen, attendance),
         wait: attendance.wait(),
     };
-    let report = attended(app, screen, attendance, Whose::New, Box::pin(app.tools().call(request))).await?;
+    let report =
+        attended(app, screen, attendance, AttendedTask::New, Box::pin(app.tools().call(request))).await?;
     afterwards(app).await;
     closing(app, screen, &attendance.live, &report)
 }

@@ -33,7 +33,7 @@ pub(super) async fn told(app: &App, screen: &Screen, undone: &Undone) -> Done {
     Ok(trouble.map_or(0, |trouble| trouble.code.exit()))
 }
 
-async fn show(app: &App, screen: &Screen, undone: &Undone) -> Result<(), super::Trouble> {
+async fn show(app: &App, screen: &Screen, undone: &Undone) -> Result<(), super::OperationError> {
     lines(screen, undone)?;
     for left in &undone.left {
         let what = match (&left.path, left.call) {

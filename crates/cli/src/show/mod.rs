@@ -5,6 +5,7 @@ mod ansi;
 
 use std::io::{self, IsTerminal as _, Write as _};
 
+use app::operation::AnyOutput;
 use app::{App, Problem};
 use host::ProcessEnvironment;
 use present::{Folding, Page, PageLine, Style, escape, escape_json, leave_plain, render_problem};
@@ -153,14 +154,19 @@ impl Screen {
         self.note(&render_problem(problem, self.err.theme));
     }
 
-    /// One value: as JSON, or as text.
-    pub(crate) fn show<T: Serialize>(&self, value: &T, text: impl FnOnce() -> String) -> io::Result<()> {
-        if self.json { self.json_line(value) } else { self.line(&text()) }
+    /// The result of an operation, or a part of it: as JSON, or as a page.
+    pub(crate) fn show_output(&self, output: &dyn AnyOutput, app: &App) -> io::Result<()> {
+        if !self.json {
+            return self.print(&output.render(&self.style(app)));
+        }
+        output.json_lines().iter().try_for_each(|line| self.json_line(line))
     }
 
-    /// One value: as JSON, or as a page with its notes.
-    pub(crate) fn show_page<T: Serialize>(&self, value: &T, page: impl FnOnce() -> Page) -> io::Result<()> {
-        if self.json { self.json_line(value) } else { self.print(&page()) }
+    /// A page beside the result.
+    pub(crate) fn note_page(&self, page: &Page) {
+        for PageLine::Result(text) | PageLine::Note(text) in &page.lines {
+            self.note(text);
+        }
     }
 
     /// How what stands beside the result may look.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use app::approvals::ApprovalView;
+use super::view::ApprovalView;
 use broker::Reach;
 use broker::question::Question;
 
@@ -73,7 +73,7 @@ pub fn group_alike<'a>(views: &[&'a ApprovalView]) -> Vec<Vec<&'a ApprovalView>>
 
 #[cfg(test)]
 mod tests {
-    use app::approvals::ApprovalView;
+    use super::ApprovalView;
     use broker::question::NamedBy;
     use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use app::approvals::{ApprovalView, Coverage};
+use super::view::{ApprovalView, Coverage};
 use broker::grant::Terms;
 use broker::question::{Question, Sink, Typed};
 use domain::Time;

@@ -14,8 +14,8 @@ mod listed_tests;
 pub mod sample;
 #[cfg(test)]
 mod tests;
+mod view;
 
-use app::approvals::ApprovalView;
 use broker::decide::Answer;
 use broker::question::{Name, NamedBy, Question, Sink, Undo};
 use domain::approval::Status;
@@ -29,6 +29,7 @@ use crate::{Style, Theme, Tone, inline};
 pub use alike::{group_alike, list_files};
 pub use answer::{AnswerRules, TypedAnswer, is_yes, read_answer};
 pub use facts::{describe_deadline, describe_outcome, describe_scope, describe_typed_value};
+pub use view::{ApprovalView, Coverage};
 
 /// Where the text behind a label begins.
 const LABEL: usize = 15;

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "only tests are built with it")]
 
-use app::approvals::ApprovalView;
+use super::view::ApprovalView;
 use broker::Reach;
 use broker::decide::{Answer, Layer, Word};
 use broker::grant::Terms;

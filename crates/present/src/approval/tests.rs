@@ -1,6 +1,6 @@
 //! The block as text, at 80 columns and at 40, and what hostile values make of it.
 
-use app::approvals::Coverage;
+use super::view::Coverage;
 use broker::question::{Name, Typed};
 use domain::Digest;
 use domain::change::{Change, Content, Standing};

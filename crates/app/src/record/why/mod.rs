@@ -1,6 +1,7 @@
 //! Why something happened: from the effect back to its origin, with all three tags, the policy and the proof.
 
 mod proof;
+mod render;
 mod trinity;
 
 use broker::Decided;
@@ -20,6 +21,7 @@ use kernel::TaskResult;
 use kernel::{Code, Problem};
 
 pub use proof::Proof;
+pub use render::render_why;
 pub use trinity::{OriginLine, PolicyLine, ReasonLine};
 
 /// The chain behind one thing.

@@ -121,7 +121,7 @@ async fn a_grant_reaches_what_no_policy_allows_and_the_answer_comes_in_any_case(
         let list = || world.call("find_files", json!({ "under": "notes" }), false);
         let refused = list().await.expect("a report").problem().expect("refused");
         assert_eq!(refused.code, Code::REFUSED, "{kept:?}: and it is said, though no policy names `deliver`");
-        let grant = app::approvals::NewGrant {
+        let grant = app::grants::NewGrant {
             tool: "find_files".into(),
             pins: [("under".to_owned(), "notes".to_owned())].into(),
             principal: "owner".into(),
@@ -131,7 +131,7 @@ async fn a_grant_reaches_what_no_policy_allows_and_the_answer_comes_in_any_case(
             reason: String::new(),
         };
         let unknown =
-            app::approvals::NewGrant { pins: [("nonsense".into(), "1".into())].into(), ..grant.clone() };
+            app::grants::NewGrant { pins: [("nonsense".into(), "1".into())].into(), ..grant.clone() };
         assert_eq!(
             crate::admission::code(world.app.grants().add(unknown).await),
             Code::BAD_GRANT,

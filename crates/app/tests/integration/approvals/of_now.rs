@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use app::Code;
-use app::approvals::{Act, NewGrant};
+use app::approvals::Act;
+use app::grants::NewGrant;
 use domain::Stop;
 use domain::approval::{Fate, Status as Asked};
 use domain::ask::Action;

@@ -1,8 +1,8 @@
 //! `why` as a tree: from the effect down to its origin.
 
-use app::record::{Branch, Why};
+use present::{Style, Theme, Tone, inline};
 
-use crate::{Style, Theme, Tone, inline};
+use super::{Branch, Why};
 
 /// Column in which texts begin, for labels up to eleven letters.
 const LABEL: usize = 12;

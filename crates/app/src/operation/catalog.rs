@@ -1,0 +1,191 @@
+//! All operations, and what one caller is offered of them.
+
+use clap::ArgMatches;
+use kernel::{Code, Problem};
+use schemars::Schema;
+use serde_json::Value;
+
+use super::{
+    AnyOutput, BoxedFuture, Caller, Operation, OperationContext, OperationError, OperationSpec, Requirements,
+};
+
+/// One operation of the catalog.
+#[derive(Debug)]
+pub struct OperationEntry {
+    pub spec: OperationSpec,
+    arguments: fn(clap::Command) -> clap::Command,
+    schema: fn() -> Schema,
+    read_arguments: fn(&ArgMatches) -> Result<Box<dyn AnyCall>, clap::Error>,
+    read_json: fn(Value) -> Result<Box<dyn AnyCall>, serde_json::Error>,
+}
+
+/// Commands that share their first word.
+#[derive(Debug)]
+pub struct OperationGroup {
+    /// Empty: its operations are commands of one word.
+    pub name: &'static str,
+    pub about: &'static str,
+    pub examples: &'static [&'static str],
+    pub operations: &'static [OperationEntry],
+}
+
+impl OperationEntry {
+    #[must_use]
+    pub const fn of<O: Operation>() -> Self {
+        Self {
+            spec: O::SPEC,
+            arguments: |command| O::augment_args(command),
+            schema: || schemars::schema_for!(O),
+            read_arguments: |matches| Ok(Box::new(O::from_arg_matches(matches)?)),
+            read_json: |value| Ok(Box::new(O::deserialize(value)?)),
+        }
+    }
+
+    /// Its last word.
+    #[must_use]
+    pub fn verb(&self) -> &'static str {
+        self.spec.name.rsplit(' ').next().unwrap_or(self.spec.name)
+    }
+
+    /// The command, with arguments and help.
+    #[must_use]
+    pub fn command(&self) -> clap::Command {
+        let OperationSpec { examples, notes, .. } = self.spec;
+        (self.arguments)(clap::Command::new(self.verb())).after_help(help_after(examples, notes))
+    }
+
+    /// What its input looks like as JSON.
+    #[must_use]
+    pub fn input_schema(&self) -> Schema {
+        (self.schema)()
+    }
+}
+
+/// The end of a help text: examples, then notes.
+#[must_use]
+pub fn help_after(examples: &[&str], notes: &str) -> String {
+    let mut text = String::from("Example:");
+    for example in examples {
+        text.push_str("\n  ");
+        text.push_str(example);
+    }
+    if !notes.is_empty() {
+        text.push_str("\n\n");
+        text.push_str(notes);
+    }
+    text
+}
+
+/// An operation with its input.
+trait AnyCall: Send {
+    fn requirements(&self) -> Requirements;
+
+    fn run<'a>(
+        self: Box<Self>,
+        context: &'a OperationContext<'a>,
+    ) -> BoxedFuture<'a, Result<Box<dyn AnyOutput>, OperationError>>;
+}
+
+impl<O: Operation> AnyCall for O {
+    fn requirements(&self) -> Requirements {
+        Operation::requirements(self)
+    }
+
+    fn run<'a>(
+        self: Box<Self>,
+        context: &'a OperationContext<'a>,
+    ) -> BoxedFuture<'a, Result<Box<dyn AnyOutput>, OperationError>> {
+        Box::pin(async move {
+            let output = Operation::run(*self, context).await?;
+            Ok(Box::new(output) as Box<dyn AnyOutput>)
+        })
+    }
+}
+
+/// The operations that one caller may use. There is no other way to an operation.
+#[derive(Clone, Debug)]
+pub struct Offer(Caller);
+
+impl Offer {
+    #[must_use]
+    pub const fn to(caller: Caller) -> Self {
+        Self(caller)
+    }
+
+    /// The groups, each with what is offered of it.
+    pub fn groups(&self) -> impl Iterator<Item = (&'static OperationGroup, Vec<OfferedOperation>)> + use<'_> {
+        crate::GROUPS
+            .iter()
+            .map(|group| (*group, self.offered(group)))
+            .filter(|(_, offered)| !offered.is_empty())
+    }
+
+    fn offered(&self, group: &'static OperationGroup) -> Vec<OfferedOperation> {
+        let may = |entry: &&OperationEntry| self.0.may_call(&entry.spec);
+        group.operations.iter().filter(may).map(OfferedOperation).collect()
+    }
+
+    /// An operation by its name; `None` if there is none, or this caller may not use it.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<OfferedOperation> {
+        self.groups().flat_map(|(_, offered)| offered).find(|offered| offered.entry().spec.name == name)
+    }
+}
+
+/// An operation that its caller may use.
+#[derive(Clone, Copy, Debug)]
+pub struct OfferedOperation(&'static OperationEntry);
+
+impl OfferedOperation {
+    #[must_use]
+    pub const fn entry(self) -> &'static OperationEntry {
+        self.0
+    }
+
+    /// # Errors
+    /// If the arguments are not those of the operation.
+    pub fn read_arguments(self, matches: &ArgMatches) -> Result<PermittedCall, clap::Error> {
+        Ok(PermittedCall { entry: self.0, call: (self.0.read_arguments)(matches)? })
+    }
+
+    /// # Errors
+    /// If the value is not an input of the operation.
+    pub fn read_json(self, input: Value) -> Result<PermittedCall, Problem> {
+        let call = (self.0.read_json)(input).map_err(|error| {
+            Problem::new(Code::BAD_ARGUMENTS, format!("the input of `{}`: {error}", self.0.spec.name))
+                .safe("nothing was done")
+        })?;
+        Ok(PermittedCall { entry: self.0, call })
+    }
+}
+
+/// An operation with its input, from a caller that may use it.
+pub struct PermittedCall {
+    entry: &'static OperationEntry,
+    call: Box<dyn AnyCall>,
+}
+
+impl std::fmt::Debug for PermittedCall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PermittedCall").field("name", &self.entry.spec.name).finish_non_exhaustive()
+    }
+}
+
+impl PermittedCall {
+    #[must_use]
+    pub const fn spec(&self) -> &'static OperationSpec {
+        &self.entry.spec
+    }
+
+    #[must_use]
+    pub fn requirements(&self) -> Requirements {
+        self.call.requirements()
+    }
+
+    /// # Errors
+    /// If the operation fails.
+    #[tracing::instrument(level = "info", name = "operation", skip_all, fields(name = self.entry.spec.name))]
+    pub async fn run(self, context: &OperationContext<'_>) -> Result<Box<dyn AnyOutput>, OperationError> {
+        self.call.run(context).await
+    }
+}

@@ -1,0 +1,77 @@
+//! What an operation can do with its caller besides returning a result. Each surface implements it once.
+
+use std::future::Future;
+use std::io;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::id::TaskId;
+use kernel::{Problem, Surface, WaitMode};
+use present::Page;
+
+use super::AnyOutput;
+use crate::tasks::Report;
+
+pub type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// One line of input: its text, or why it cannot be used.
+pub type InputLine = Result<String, String>;
+
+/// Whether the task of a running operation is known before the work says which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttendedTask {
+    New,
+    /// It was begun before, and no process drives it.
+    Begun(TaskId),
+    /// It was begun before, and another process seemed to drive it. Unless the work ends at once, that process is gone.
+    PerhapsDriven(TaskId),
+}
+
+#[async_trait]
+pub trait OperationIo: Send + Sync {
+    /// Shows a part of the result before the operation is over.
+    ///
+    /// # Errors
+    /// If the caller is gone.
+    fn emit(&self, part: &dyn AnyOutput) -> io::Result<()>;
+
+    /// Shows a page beside the result before the operation is over.
+    fn note(&self, page: &Page);
+
+    /// The next line of input; `None` at its end.
+    ///
+    /// # Errors
+    /// If the input cannot be read.
+    async fn read_line(&self) -> Result<Option<InputLine>, Problem>;
+
+    /// Asks the person who calls to type something; `None` if there is no person to ask.
+    ///
+    /// # Errors
+    /// If the answer cannot be read.
+    async fn ask(&self, page: &Page, prompt: &str) -> Result<Option<String>, Problem>;
+
+    /// The folder that the caller works in, and that relative paths begin at.
+    ///
+    /// # Errors
+    /// If there is none.
+    fn folder(&self) -> Result<PathBuf, Problem>;
+
+    /// Where the answer of a task is delivered.
+    fn delivery(&self) -> Arc<dyn Surface>;
+
+    /// What the process does while a task waits for an approval. `wait`: the caller asked to stay.
+    fn wait_mode(&self, wait: bool) -> WaitMode;
+
+    /// Does the work, shows its progress, and lets the caller answer what it asks meanwhile. `wait`: the caller asked to stay.
+    ///
+    /// # Errors
+    /// What the work fails with.
+    async fn attend(
+        &self,
+        task: AttendedTask,
+        wait: bool,
+        work: BoxedFuture<'_, Result<Report, Problem>>,
+    ) -> Result<Report, Problem>;
+}

@@ -1,0 +1,47 @@
+//! What an operation returns: data for programs, and a page for people.
+
+use kernel::Problem;
+use present::{Page, Style};
+use serde::Serialize;
+use serde_json::Value;
+
+pub trait Output: Serialize + Send + Sync + Sized {
+    /// The result for a person.
+    fn render(&self, style: &Style<'_>) -> Page;
+
+    /// The result for a program, a line for each value. A list has a line for each entry: see [`json_each`].
+    fn json_lines(&self) -> Vec<Value> {
+        json_each(std::slice::from_ref(self))
+    }
+
+    /// What the result falls short of. It is shown beside the result, and its code gives the exit code.
+    fn problem(&self) -> Option<Problem> {
+        None
+    }
+}
+
+/// A line for each of these values.
+pub fn json_each<T: Serialize>(values: &[T]) -> Vec<Value> {
+    values.iter().map(|value| serde_json::to_value(value).unwrap_or_default()).collect()
+}
+
+/// An [`Output`] whose type is not known.
+pub trait AnyOutput: Send + Sync {
+    fn render(&self, style: &Style<'_>) -> Page;
+    fn json_lines(&self) -> Vec<Value>;
+    fn problem(&self) -> Option<Problem>;
+}
+
+impl<T: Output> AnyOutput for T {
+    fn render(&self, style: &Style<'_>) -> Page {
+        Output::render(self, style)
+    }
+
+    fn json_lines(&self) -> Vec<Value> {
+        Output::json_lines(self)
+    }
+
+    fn problem(&self) -> Option<Problem> {
+        Output::problem(self)
+    }
+}
