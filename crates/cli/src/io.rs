@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use domain::limits::LINE_BYTES;
 use host::ProcessEnvironment;
 use present::Page;
+use serde_json::Value;
 
 use crate::commands::attend::{self, Attendance};
 use crate::commands::lines::read_line;
@@ -38,6 +39,19 @@ impl OperationIo for TerminalIo<'_> {
     fn emit(&self, part: &dyn AnyOutput) -> io::Result<()> {
         self.screen.show_output(part, self.app)?;
         self.screen.flush()
+    }
+
+    fn emit_json(&self, line: &Value) -> io::Result<()> {
+        self.screen.json_line(line)?;
+        self.screen.flush()
+    }
+
+    fn note_problem(&self, problem: &Problem) {
+        self.screen.note_problem(problem);
+    }
+
+    fn reads_data(&self) -> bool {
+        self.screen.json
     }
 
     fn note(&self, page: &Page) {

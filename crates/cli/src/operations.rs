@@ -90,9 +90,8 @@ pub(crate) async fn run(
 ) -> Result<u8, OperationError> {
     let output = call.run(&OperationContext { app, io }).await?;
     screen.show_output(&*output, app)?;
-    let problem = output.problem();
-    if let Some(problem) = problem.as_ref().filter(|_| !screen.json) {
-        screen.note_problem(problem);
+    if let Some(problem) = output.problem().filter(|_| !screen.json) {
+        screen.note_problem(&problem);
     }
-    Ok(problem.map_or(0, |problem| problem.code.exit()))
+    Ok(output.exit())
 }

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use domain::id::TaskId;
 use kernel::{Problem, Surface, WaitMode};
 use present::Page;
+use serde_json::Value;
 
 use super::AnyOutput;
 use crate::tasks::Report;
@@ -37,8 +38,20 @@ pub trait OperationIo: Send + Sync {
     /// If the caller is gone.
     fn emit(&self, part: &dyn AnyOutput) -> io::Result<()>;
 
+    /// Writes one line of JSON, also if the caller reads text: the answer of a filter.
+    ///
+    /// # Errors
+    /// If the caller is gone.
+    fn emit_json(&self, line: &Value) -> io::Result<()>;
+
     /// Shows a page beside the result before the operation is over.
     fn note(&self, page: &Page);
+
+    /// Shows a problem that does not end the operation.
+    fn note_problem(&self, problem: &Problem);
+
+    /// Whether the caller reads data; then it gets everything, where a person gets the first few.
+    fn reads_data(&self) -> bool;
 
     /// The next line of input; `None` at its end.
     ///

@@ -8,6 +8,7 @@
 
 mod access;
 mod catalog;
+mod filter;
 mod io;
 mod lifetime;
 mod output;
@@ -20,6 +21,7 @@ use serde::de::DeserializeOwned;
 
 pub use access::{Access, Caller, Effect, Scope};
 pub use catalog::{Offer, OfferedOperation, OperationEntry, OperationGroup, PermittedCall, help_after};
+pub use filter::{FilterSummary, LineFilter, answer_lines};
 pub use io::{AttendedTask, BoxedFuture, InputLine, OperationIo};
 pub use lifetime::Lifetime;
 pub use output::{AnyOutput, Output, json_each};

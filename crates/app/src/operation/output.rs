@@ -14,9 +14,13 @@ pub trait Output: Serialize + Send + Sync + Sized {
         json_each(std::slice::from_ref(self))
     }
 
-    /// What the result falls short of. It is shown beside the result, and its code gives the exit code.
+    /// What the result falls short of. It is shown beside a page; data say it themselves.
     fn problem(&self) -> Option<Problem> {
         None
+    }
+
+    fn exit(&self) -> u8 {
+        self.problem().map_or(0, |problem| problem.code.exit())
     }
 }
 
@@ -30,6 +34,7 @@ pub trait AnyOutput: Send + Sync {
     fn render(&self, style: &Style<'_>) -> Page;
     fn json_lines(&self) -> Vec<Value>;
     fn problem(&self) -> Option<Problem>;
+    fn exit(&self) -> u8;
 }
 
 impl<T: Output> AnyOutput for T {
@@ -43,5 +48,9 @@ impl<T: Output> AnyOutput for T {
 
     fn problem(&self) -> Option<Problem> {
         Output::problem(self)
+    }
+
+    fn exit(&self) -> u8 {
+        Output::exit(self)
     }
 }
