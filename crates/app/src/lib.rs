@@ -40,6 +40,7 @@ use approvals::Approvals;
 use grants::Grants;
 use instance::Instance;
 use instance::paths::InstancePaths;
+use instance::retention::Retention;
 use instance::settings::Settings;
 use people::{AccessRequests, People};
 use policies::Policies;
@@ -49,7 +50,7 @@ use tasks::Tasks;
 use tools::Tools;
 
 /// Every operation of every feature, in the order of the help.
-pub(crate) const GROUPS: &[&operation::OperationGroup] = &[&grants::GROUP];
+pub(crate) const GROUPS: &[&operation::OperationGroup] = &[&tasks::WORK, &grants::GROUP];
 
 /// What the composition root gives the features and the kernel.
 pub struct Parts {
@@ -109,6 +110,7 @@ impl App {
             provider,
             models,
             policies: Arc::new(FilePolicies(Arc::clone(&host))),
+            jobs: vec![Arc::new(Retention { days: settings.retention() })],
             guarded: paths.guarded(),
             settings: settings.for_runs(),
         });

@@ -39,6 +39,9 @@ pub(crate) struct Global {
     /// How to show that work goes on
     #[arg(long, global = true, value_name = "HOW")]
     pub(crate) progress: Option<Progress>,
+    /// Append a log to this file; `RUST_LOG` says how much
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) log_file: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -79,38 +82,6 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Do what is asked, here, and print the result
-    #[command(after_help = "Example:\n  regent run \"list the 5 newest markdown files under docs\"")]
-    Run {
-        /// What is to be done, in plain language
-        #[arg(value_name = "REQUEST", required = true, num_args = 1..)]
-        request: Vec<String>,
-        /// Stay until every question that it leads to is answered, here or elsewhere
-        #[arg(long)]
-        wait: bool,
-        /// Only show the plan, the tools and what you would be asked; do nothing
-        #[arg(long, conflicts_with = "wait")]
-        plan: bool,
-        /// Ask a model even if the reflexes understand it
-        #[arg(long)]
-        no_reflex: bool,
-        /// Take answers from a recording (`regent replay <task> --recording`) instead of asking a model
-        #[arg(long, value_name = "FILE", conflicts_with = "no_reflex")]
-        replay: Option<PathBuf>,
-    },
-    /// Go on with a task that was interrupted, or that waited for you
-    #[command(
-        after_help = "Example:\n  regent resume          the only unfinished one\n  regent resume t-k7q2\n  regent resume t-k7q2 \"the one under docs\""
-    )]
-    Resume {
-        /// A task or an event; any unique beginning of its id
-        id: Option<String>,
-        /// What you say to the question that it asks
-        answer: Option<String>,
-        /// Stay until every question that it leads to is answered, here or elsewhere
-        #[arg(long)]
-        wait: bool,
-    },
     /// Put an end to a task, wherever it runs; what it has done so far stays
     #[command(after_help = "Example:\n  regent cancel t-k7q2")]
     Cancel {
@@ -134,17 +105,6 @@ pub(crate) enum Command {
         after_help = "Example:\n  regent approvals list\n  regent approvals approve a-m3xd"
     )]
     Approvals(Approvals),
-    /// Put back the files that a task has changed, in the folder it worked in
-    #[command(
-        after_help = "Example:\n  regent undo t-k7q2 --dry-run\n  regent undo t-k7q2\n\nWhat is kept, and what cannot be undone: docs/undo.md"
-    )]
-    Undo {
-        /// Any unique beginning of the task's id; an undo is a task too, and can be undone
-        task: String,
-        /// Only say what would be put back, and change nothing
-        #[arg(long)]
-        dry_run: bool,
-    },
     /// The tools: what there is, what is on, and a call by your own hand
     #[command(subcommand, after_help = "Example:\n  regent tools call hash path=README.md")]
     Tools(Tools),
@@ -292,10 +252,7 @@ pub(crate) enum Command {
 impl Command {
     /// Whether it can leave work behind that `resume` goes on with.
     pub(crate) const fn works(&self) -> bool {
-        matches!(
-            self,
-            Self::Run { .. } | Self::Resume { .. } | Self::Undo { .. } | Self::Tools(Tools::Call { .. })
-        )
+        matches!(self, Self::Tools(Tools::Call { .. }))
     }
 
     /// Whether it is of use even where nobody knows where the house is.

@@ -1,8 +1,9 @@
 //! The terminal as the caller of operations: standard output and input, and the person in front of it.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use app::operation::{AnyOutput, AttendedTask, BoxedFuture, InputLine, OperationIo};
 use app::tasks::Report;
@@ -11,6 +12,7 @@ use async_trait::async_trait;
 use domain::limits::LINE_BYTES;
 use host::ProcessEnvironment;
 use present::Page;
+use present::progress::TaskProgress;
 use serde_json::Value;
 
 use crate::commands::attend::{self, Attendance};
@@ -26,9 +28,28 @@ pub(crate) struct TerminalIo<'a> {
     pub(crate) environment: &'a ProcessEnvironment,
     pub(crate) seat: &'a TerminalSession,
     pub(crate) live: &'a Live,
+    /// Whether a person was beside work: they hear its end.
+    attended: AtomicBool,
 }
 
-impl TerminalIo<'_> {
+impl<'a> TerminalIo<'a> {
+    pub(crate) fn new(
+        app: &'a App,
+        screen: &'a Screen,
+        environment: &'a ProcessEnvironment,
+        seat: &'a TerminalSession,
+        live: &'a Live,
+    ) -> Self {
+        Self { app, screen, environment, seat, live, attended: AtomicBool::new(false) }
+    }
+
+    /// Rings for a person who was beside work, if their terminal is read aloud.
+    pub(crate) fn ring(&self) {
+        if self.attended.load(Ordering::Acquire) && self.screen.rings() {
+            self.screen.beside("\x07");
+        }
+    }
+
     pub(crate) fn attendance(&self, wait: bool) -> Attendance {
         Attendance::of(self.screen, self.environment, self.seat, self.live, wait)
     }
@@ -85,8 +106,12 @@ impl OperationIo for TerminalIo<'_> {
         self.environment.folder.clone().ok_or_else(gone)
     }
 
+    fn read_file(&self, path: &Path) -> io::Result<Option<String>> {
+        host::read_named_text(path).map_err(|error| io::Error::other(error.to_string()))
+    }
+
     fn delivery(&self) -> Arc<dyn Surface> {
-        crate::commands::run::surface(self.screen, &self.attendance(false))
+        crate::commands::run::delivery(self.screen, &self.attendance(false))
     }
 
     fn wait_mode(&self, wait: bool) -> WaitMode {
@@ -98,7 +123,14 @@ impl OperationIo for TerminalIo<'_> {
         task: AttendedTask,
         wait: bool,
         work: BoxedFuture<'_, Result<Report, Problem>>,
-    ) -> Result<Report, Problem> {
-        attend::attended(self.app, self.screen, &self.attendance(wait), task, work).await
+    ) -> Result<(Report, TaskProgress), Problem> {
+        self.attended.store(true, Ordering::Release);
+        if let AttendedTask::Begun(begun) | AttendedTask::PerhapsDriven(begun) = task {
+            // What cannot be read any more is reported by the work.
+            let steps = self.app.record().steps(&begun.to_string()).await;
+            self.live.remember(begun, &steps.unwrap_or_default());
+        }
+        let report = attend::attended(self.app, self.screen, &self.attendance(wait), task, work).await?;
+        Ok((report, self.live.progress()))
     }
 }

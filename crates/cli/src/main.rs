@@ -114,6 +114,7 @@ fn start(
     runtime: Runtime,
     mut limit: FileSizeLimit,
 ) -> commands::Done {
+    host::start_logging(global.log_file.as_deref(), surroundings.variable("RUST_LOG"))?;
     let requirements = invocation.requirements();
     let paths = match surroundings.locate_instance() {
         Ok(paths) => paths,
@@ -150,7 +151,7 @@ fn start(
     ))));
     let done = runtime.block_on(async {
         let seat = TerminalSession::default();
-        let io = TerminalIo { app, screen: &screen, environment: surroundings, seat: &seat, live: &live };
+        let io = TerminalIo::new(app, &screen, surroundings, &seat, &live);
         let mut command = std::pin::pin!(async {
             if works {
                 commands::warn_of_policies(app, &screen).await;
@@ -333,6 +334,8 @@ fn report(screen: &Screen, trouble: OperationError) -> u8 {
             trouble.code.exit()
         }
         OperationError::Problem(trouble) => {
+            tracing::error!(code = %trouble.code, "failed");
+            tracing::debug!(what = %trouble.what, "failed");
             if screen.json {
                 drop(screen.json_line(&serde_json::json!({ "problem": &*trouble })));
             }

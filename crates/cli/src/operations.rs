@@ -93,5 +93,6 @@ pub(crate) async fn run(
     if let Some(problem) = output.problem().filter(|_| !screen.json) {
         screen.note_problem(&problem);
     }
+    io.ring();
     Ok(output.exit())
 }

@@ -112,7 +112,7 @@ impl Handler for AskModel {
         let Some((most, later)) = later else {
             return Failure::logical("only the loop asks a model").into();
         };
-        // NoModels knows what one has cost that was given up on: then it is all that it held.
+        // What an ask has cost that was given up is not known: all that it reserved counts.
         let (heard, used) = match tokio::time::timeout(most, later).await {
             Ok(heard) => {
                 let heard = Heard { usage: heard.usage.clamped(), ..heard };

@@ -118,7 +118,8 @@ pub async fn jumps(ledger: &Ledger) -> Result<Vec<ClockJump>, StoreError> {
 
 /// When an event was there at the latest: one that is dated in the future was there when the clock was next found to have
 /// gone back. Without such a record it may have come now.
-pub(crate) fn received(at: Time, seq: Option<i64>, now: Time, jumps: &[ClockJump]) -> Time {
+#[must_use]
+pub fn received(at: Time, seq: Option<i64>, now: Time, jumps: &[ClockJump]) -> Time {
     if !at.is_after(now) {
         return at;
     }

@@ -1,6 +1,5 @@
 //! What the kernel needs of the machine it runs on. The crate `host` implements it; tests have one of their own.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -27,7 +26,7 @@ impl OsUser {
     }
 }
 
-/// The settings that decide about runs, approvals and retention.
+/// The settings that decide about runs and approvals.
 #[derive(Clone, Debug)]
 pub struct RunSettings {
     /// How the owner wants to be called; empty if they did not say.
@@ -38,8 +37,6 @@ pub struct RunSettings {
     /// How long an approval request stays open.
     pub approval_time: Duration,
     pub steering: Params,
-    /// For how many days the content of an adapter's events is kept.
-    pub retention: BTreeMap<String, u32>,
 }
 
 #[async_trait]

@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 use crate::bus::{Bus, JournalTap, StepFeed};
 use crate::clock::{self, ClockWatch};
 use crate::host::{Host, RunSettings};
-use crate::jobs::{self, JobReport, RetentionLimits, Timing};
+use crate::jobs::{self, BackgroundJob, JobContext, JobReport, Timing};
 use crate::lease::ActiveTasks;
 use crate::policies::{PoliciesInForce, PolicySource};
 use crate::run::ModelSource;
@@ -36,6 +36,8 @@ pub struct KernelParts {
     /// Finds a model for what the provider does not understand.
     pub models: Arc<dyn ModelSource>,
     pub policies: Arc<dyn PolicySource>,
+    /// The background jobs of features.
+    pub jobs: Vec<Arc<dyn BackgroundJob>>,
     /// The instance's own folders. No tool reaches them.
     pub guarded: Vec<PathBuf>,
     /// The settings that the process began with.
@@ -118,9 +120,8 @@ impl Kernel {
     pub async fn tick(&self) -> Result<Vec<JobReport>, Problem> {
         approvals::sweep(&self.services().await?).await?;
         let services = self.services().await?;
-        let days = self.parts.settings.retention.clone();
-        let limits = RetentionLimits { days, until: self.clock_watch.confirm(services.now()) };
-        jobs::tick(&services, &*self.parts.host, &limits).await
+        let (host, confirmed) = (&*self.parts.host, self.clock_watch.confirm(services.now()));
+        jobs::tick(&JobContext { services: &services, host, confirmed }, &self.parts.jobs).await
     }
 
     /// Stops what this process drives; what it came to is kept. Says whether it drives anything.

@@ -82,7 +82,7 @@ async fn person(
 ) -> Result<Party, StoreError> {
     let known = services.ledger.identity_of(platform, identifier).await?;
     let fresh_identity = known.is_none();
-    // NoModels outside can name these: whoever speaks here is the owner at their terminal, or the house.
+    // Adapters cannot name these: only the owner at their terminal, or the instance itself, sends under them.
     let own = RESERVED_PLATFORMS.contains(&platform);
     let identity = known.unwrap_or_else(|| Identity {
         id: services.id(),

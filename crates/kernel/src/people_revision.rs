@@ -32,7 +32,7 @@ impl PeopleRevision {
         batch.expect_lease(PEOPLE, seen).put(&lease);
     }
 
-    /// NoModels is changed, and nobody may have been meanwhile: what the batch says of people is what is known of them.
+    /// No person is changed, and none may have been meanwhile: what the batch says of people is what is known of them.
     pub fn hold(&self, batch: &mut Batch) {
         batch.expect_lease(PEOPLE, self.0.clone());
     }

@@ -5,6 +5,8 @@
 pub enum PageLine {
     /// A part of the result.
     Result(String),
+    /// A text from outside that is the result itself: a program gets it as it is, a terminal sees it escaped.
+    Text(String),
     /// A line beside the result: a warning, a hint, the next command.
     Note(String),
 }
@@ -27,6 +29,13 @@ impl Page {
 
     pub fn add_note(&mut self, line: impl Into<String>) {
         self.lines.push(PageLine::Note(line.into()));
+    }
+
+    /// Adds a text from outside; nothing if it is empty.
+    pub fn add_text(&mut self, text: String) {
+        if !text.is_empty() {
+            self.lines.push(PageLine::Text(text));
+        }
     }
 
     pub fn add_all(&mut self, lines: impl IntoIterator<Item = String>) {

@@ -58,7 +58,7 @@ pub struct CodeView {
     pub until: Time,
 }
 
-/// Who answers at a terminal. NoModels else can yet: they come with the access policies.
+/// The one who answers at a terminal. Other approvers come with the access policies.
 const OWNER: &str = "owner";
 
 /// The approval requests of an instance.

@@ -7,6 +7,7 @@ mod expired;
 mod halt;
 mod keep;
 pub mod paths;
+pub(crate) mod retention;
 pub mod settings;
 
 use std::time::Duration;

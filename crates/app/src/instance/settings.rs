@@ -375,7 +375,6 @@ impl Settings {
             approvers: self.approval_chain(),
             approval_time: self.approval_time(),
             steering: self.steering(),
-            retention: self.retention(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use domain::id::TaskId;
 use kernel::{Problem, Surface, WaitMode};
 use present::Page;
+use present::progress::TaskProgress;
 use serde_json::Value;
 
 use super::AnyOutput;
@@ -71,13 +72,20 @@ pub trait OperationIo: Send + Sync {
     /// If there is none.
     fn folder(&self) -> Result<PathBuf, Problem>;
 
+    /// A text file that the caller named; `None` if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn read_file(&self, path: &Path) -> io::Result<Option<String>>;
+
     /// Where the answer of a task is delivered.
     fn delivery(&self) -> Arc<dyn Surface>;
 
     /// What the process does while a task waits for an approval. `wait`: the caller asked to stay.
     fn wait_mode(&self, wait: bool) -> WaitMode;
 
-    /// Does the work, shows its progress, and lets the caller answer what it asks meanwhile. `wait`: the caller asked to stay.
+    /// Does the work, shows its progress, and lets the caller answer what it asks meanwhile. Returns what was
+    /// displayed of it, too. `wait`: the caller asked to stay.
     ///
     /// # Errors
     /// What the work fails with.
@@ -86,5 +94,5 @@ pub trait OperationIo: Send + Sync {
         task: AttendedTask,
         wait: bool,
         work: BoxedFuture<'_, Result<Report, Problem>>,
-    ) -> Result<Report, Problem>;
+    ) -> Result<(Report, TaskProgress), Problem>;
 }

@@ -363,7 +363,7 @@ impl People<'_> {
         Ok(format!("{} {}", identity.platform, self.app.kernel.short(identity.id).await?))
     }
 
-    /// NoModels else is called like this.
+    /// No other person has this name.
     async fn is_free(self, services: &Services, entity: &Entity) -> Result<(), Problem> {
         let namesake: Option<Entity> = services.ledger.first(Select::by("name", &entity.name)).await?;
         let Some(other) = namesake else { return Ok(()) };

@@ -2,17 +2,35 @@
 
 mod cost;
 mod list;
+mod outcome;
+mod plan;
 mod report;
+mod resume;
 mod run;
 mod undo;
 
 pub use cost::RoleCost;
 pub(crate) use list::said;
 pub use list::{CallLine, StepLine, TaskLine, TaskView};
+pub use outcome::{TaskOutcome, describe_waiting, response_line, result_text};
 pub use report::{Report, shortcoming};
-pub use undo::{Before, Left, Note, Obstacle, PutBack, Undo, Undone};
+pub use resume::{ResumeOutput, ResumeTask};
+pub use run::{RunOutput, RunTask, conclude};
+pub use undo::{Before, Left, Note, Obstacle, PutBack, Undo, UndoTask, Undone};
 
 use crate::App;
+use crate::operation::{OperationEntry, OperationGroup};
+
+pub const WORK: OperationGroup = OperationGroup {
+    name: "",
+    about: "",
+    examples: &[],
+    operations: &[
+        OperationEntry::of::<RunTask>(),
+        OperationEntry::of::<ResumeTask>(),
+        OperationEntry::of::<UndoTask>(),
+    ],
+};
 
 /// The tasks of an instance.
 #[derive(Clone, Copy, Debug)]

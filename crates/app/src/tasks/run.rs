@@ -1,16 +1,150 @@
-//! Run, resume, cancel and plan: the kernel does it, and this reports what came of it.
+//! `run`: one request of the owner, through the whole journey.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Args;
+
 use domain::task::Status;
 use kernel::{
-    DriveOutcome, DryRun, JournalTap, Problem, RunRequest, StepFeed, Surface, WaitMode, check_request,
-    task_of,
+    Code, DriveOutcome, DryRun, JournalTap, ModelOptions, Problem, RunRequest, StepFeed, Unshown, WaitMode,
+    check_request, task_of,
 };
 use ledger::records::{CallStatus, Event};
+use llm::{Provider, Script};
+use present::progress::TaskProgress;
+use present::{Page, Style};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{Report, Tasks};
+use super::{Report, TaskOutcome, Tasks};
+use crate::App;
+use crate::operation::{
+    Access, AttendedTask, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+};
+
+/// Do what is asked, here, and print the result
+#[derive(Debug, Args, Deserialize, JsonSchema)]
+pub struct RunTask {
+    /// What is to be done, in plain language
+    #[arg(value_name = "REQUEST", required = true, num_args = 1..)]
+    pub request: Vec<String>,
+    /// Stay until every question that it leads to is answered, here or elsewhere
+    #[arg(long)]
+    #[serde(default)]
+    pub wait: bool,
+    /// Only show the plan, the tools and what you would be asked; do nothing
+    #[arg(long, conflicts_with = "wait")]
+    #[serde(default)]
+    pub plan: bool,
+    /// Ask a model even if the reflexes understand it
+    #[arg(long)]
+    #[serde(default)]
+    pub no_reflex: bool,
+    /// Take answers from a recording (`regent replay <task> --recording`) instead of asking a model
+    #[arg(long, value_name = "FILE", conflicts_with = "no_reflex")]
+    pub replay: Option<PathBuf>,
+}
+
+impl Operation for RunTask {
+    const SPEC: OperationSpec = OperationSpec::new(
+        "run",
+        Access::RUN,
+        &["regent run \"list the 5 newest markdown files under docs\""],
+    )
+    .route(HttpMethod::Post, "/tasks")
+    .mcp()
+    .starts_work();
+    type Output = RunOutput;
+
+    async fn run(self, context: &OperationContext<'_>) -> Result<RunOutput, OperationError> {
+        let OperationContext { app, io } = *context;
+        let replacement = match &self.replay {
+            Some(file) => Some(read_recording(context, file)?),
+            None => None,
+        };
+        let options = ModelOptions { reflex: !self.no_reflex, replacement };
+        let (text, workspace) = (self.request.join(" "), io.folder()?);
+        if self.plan {
+            let (surface, wait) = (Arc::new(Unshown), WaitMode::Leave);
+            let request = RunRequest { text, workspace, surface, wait, options };
+            return Ok(RunOutput::Plan(Box::new(Box::pin(app.tasks().plan(&request)).await?)));
+        }
+        let (surface, wait) = (io.delivery(), io.wait_mode(self.wait));
+        let request = RunRequest { text, workspace, surface, wait, options };
+        let work = Box::pin(app.tasks().run(request));
+        let attended = io.attend(AttendedTask::New, self.wait, work).await?;
+        Ok(RunOutput::Task(Box::new(conclude(context, attended).await)))
+    }
+}
+
+/// Ends work that the caller attended: background jobs that are due run, and what it came to is put together.
+pub async fn conclude(
+    context: &OperationContext<'_>,
+    (report, progress): (Report, TaskProgress),
+) -> TaskOutcome {
+    // The stream of data ended with the answer; that it could not be delivered is said beside it.
+    if let Some(problem) = report.problem().filter(|problem| problem.code == Code::OUTPUT)
+        && context.io.reads_data()
+    {
+        context.io.note_problem(&problem);
+    }
+    run_due_jobs(context.app).await;
+    TaskOutcome { report, progress, stored: false }
+}
+
+/// No daemon is needed for background jobs: a process that has answered runs what is due, for a moment. What does not fit is
+/// left to the next process, or to `regent tick`; what fails is on record.
+pub(crate) async fn run_due_jobs(app: &App) {
+    const AT_MOST: Duration = Duration::from_millis(50);
+    drop(tokio::time::timeout(AT_MOST, app.instance().tick()).await);
+}
+
+/// A recording that the caller named, as a provider.
+fn read_recording(
+    context: &OperationContext<'_>,
+    file: &std::path::Path,
+) -> Result<Arc<dyn Provider>, Problem> {
+    let wrong = |why: String| {
+        Problem::new(Code::BAD_RECORDING, format!("{}: {why}", file.display())).safe("nothing was written")
+    };
+    let text = context.io.read_file(file).map_err(|error| wrong(error.to_string()))?;
+    let text = text.ok_or_else(|| wrong("there is no such file".into()))?;
+    Ok(Arc::new(Script::read(&text).map_err(wrong)?))
+}
+
+/// What a run came to, or what it would do.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum RunOutput {
+    Task(Box<TaskOutcome>),
+    Plan(Box<DryRun>),
+}
+
+impl Output for RunOutput {
+    fn render(&self, style: &Style<'_>) -> Page {
+        match self {
+            Self::Task(outcome) => outcome.render(style),
+            Self::Plan(plan) => plan.render(style),
+        }
+    }
+
+    fn json_lines(&self) -> Vec<Value> {
+        match self {
+            Self::Task(outcome) => outcome.json_lines(),
+            Self::Plan(plan) => plan.json_lines(),
+        }
+    }
+
+    fn exit(&self) -> u8 {
+        match self {
+            Self::Task(outcome) => outcome.exit(),
+            Self::Plan(plan) => plan.exit(),
+        }
+    }
+}
 
 impl Tasks<'_> {
     /// Runs one request of the owner.
@@ -34,23 +168,6 @@ impl Tasks<'_> {
         self.report(&event, outcome, self.app.now().since(started)).await
     }
 
-    /// Goes on with a task. Without an id: with the only one that is not over. An answer is for the question that it asks.
-    ///
-    /// # Errors
-    /// If there is nothing to go on with, another process drives it, or the ledger fails.
-    #[tracing::instrument(level = "info", name = "tasks.resume", skip_all)]
-    pub async fn resume(
-        self,
-        id: Option<&str>,
-        answer: Option<&str>,
-        surface: Arc<dyn Surface>,
-        wait: WaitMode,
-    ) -> Result<Report, Problem> {
-        let started = self.app.now();
-        let (event, outcome) = self.app.kernel.resume(id, answer, surface, wait).await?;
-        self.report(&event, outcome, self.app.now().since(started)).await
-    }
-
     /// Cancels a task, whichever process drives it.
     ///
     /// # Errors
@@ -60,15 +177,6 @@ impl Tasks<'_> {
         let started = self.app.now();
         let (event, outcome) = self.app.kernel.cancel(id).await?;
         self.report(&event, outcome, self.app.now().since(started)).await
-    }
-
-    /// What would be done, with which tools, and what would be asked. Nothing is done, and nothing is written.
-    ///
-    /// # Errors
-    /// If it would not be admitted, or the ledger fails.
-    #[tracing::instrument(level = "info", name = "tasks.plan", skip_all)]
-    pub async fn plan(self, request: &RunRequest) -> Result<DryRun, Problem> {
-        self.app.kernel.plan(request).await
     }
 
     /// For a reader that must miss nothing: every step of every process after this sequence number, or from now on.
@@ -86,7 +194,7 @@ impl Tasks<'_> {
         self.app.kernel.steps()
     }
 
-    async fn report(
+    pub(super) async fn report(
         self,
         event: &Event,
         outcome: DriveOutcome,

@@ -1,5 +1,6 @@
 //! `undo`: what a task did to the files of its workspace is put back, by a task of its own, through the one door.
 
+mod operation;
 mod outcomes;
 mod plan;
 mod recorded;
@@ -30,6 +31,7 @@ use kernel::{
 use super::Tasks;
 use kernel::{Code, Problem};
 
+pub use operation::UndoTask;
 pub use report::{Before, Left, Note, Obstacle, PutBack, Undone};
 
 /// The tool that puts one name back.
@@ -60,6 +62,7 @@ impl Tasks<'_> {
         let services = self.app.kernel.services().await?;
         let task = self.undoable(id).await?;
         let Planned { steps, mut undone, tools } = self.plan_undo(&services, &task, how).await?;
+        self.name_calls(&mut undone).await?;
         if how == Undo::DryRun || steps.is_empty() {
             return Ok(undone);
         }
@@ -72,6 +75,16 @@ impl Tasks<'_> {
         tell(&mut undone, steps, &journal)?;
         (undone.by, undone.by_short) = (Some(report.task), Some(report.short));
         Ok(undone)
+    }
+
+    /// What is left and has no path is named by its call, as short as it can be typed.
+    async fn name_calls(self, undone: &mut Undone) -> Result<(), Problem> {
+        for left in undone.left.iter_mut().filter(|left| left.path.is_none()) {
+            if let Some(call) = left.call {
+                left.call_short = self.app.kernel.short(call).await?;
+            }
+        }
+        Ok(())
     }
 
     /// What an undo came to that was gone on with; nothing if the task is none.
@@ -107,6 +120,7 @@ impl Tasks<'_> {
         };
         let steps = asked.calls.into_iter().map(step).collect::<Result<_, Problem>>()?;
         tell(&mut undone, steps, &journal)?;
+        self.name_calls(&mut undone).await?;
         Ok(Some(undone))
     }
 

@@ -7,14 +7,13 @@ use std::time::Duration;
 use app::WaitMode;
 use app::approvals::{Act, ApprovalView};
 use app::operation::AttendedTask;
-use app::tasks::Report;
+use app::tasks::{Report, describe_waiting};
 use app::{App, DisplayEvent, Problem};
 use domain::Time;
 use domain::event::TERMINAL;
 use domain::id::TaskId;
 use host::ProcessEnvironment;
 use jiff::tz::TimeZone;
-use present::approval::{describe_deadline, write_title};
 use serde_json::Value;
 
 use super::approvals::changed;
@@ -253,35 +252,12 @@ async fn tell(desk: &AtWork<'_>, screen: &Screen, seat: &TerminalSession) {
         for view in open.iter().filter(|_| !screen.json) {
             if !told.contains(&view.id) {
                 told.push(view.id);
-                waits_for_you(desk.app, screen, view);
+                screen.note(&describe_waiting(view, &screen.style(desk.app)));
                 command(screen, &format!("regent approvals show {}", view.short));
             }
         }
         seat.pause().await;
     }
-}
-
-/// The last lines of work that cannot go on without a person.
-pub(super) fn left_waiting(app: &App, screen: &Screen, report: &Report) {
-    for view in &report.waiting {
-        waits_for_you(app, screen, view);
-    }
-    let resume = format!("regent resume {}", report.short);
-    match report.waiting.first() {
-        Some(first) => command(screen, &format!("regent approvals show {}   then   {resume}", first.short)),
-        None => command(screen, &resume),
-    }
-}
-
-fn waits_for_you(app: &App, screen: &Screen, view: &ApprovalView) {
-    let style = screen.style(app);
-    let waiting = screen.note_tinted("waiting for you", Tone::Waiting);
-    screen.note(&format!(
-        "{waiting}: {}, {}, {}",
-        view.short,
-        write_title(view, screen.width),
-        describe_deadline(view, &style)
-    ));
 }
 
 fn command(screen: &Screen, text: &str) {

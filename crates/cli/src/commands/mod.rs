@@ -6,7 +6,6 @@ pub(crate) mod attend;
 mod audit;
 mod authority;
 mod authorize;
-mod closing;
 mod events;
 mod forget;
 mod ggs;
@@ -17,13 +16,11 @@ mod knocks;
 pub(crate) mod lines;
 mod model;
 mod people;
-mod plan;
 mod policies;
 mod prompt;
 pub(crate) mod run;
 mod tasks;
 mod tools;
-mod undo;
 mod vpol;
 
 use app::App;
@@ -47,24 +44,11 @@ pub(crate) async fn dispatch(
     surroundings: &ProcessEnvironment,
     io: &TerminalIo<'_>,
 ) -> Done {
-    let attendance = |wait| io.attendance(wait);
     match command {
-        Command::Run { request, plan, wait, no_reflex, replay } => {
-            let (attendance, text) = (attendance(wait), request.join(" "));
-            let options = run::model_options(!no_reflex, replay.as_deref())?;
-            match plan {
-                true => plan::plan(app, screen, surroundings, &text, options).await,
-                false => run::run(app, screen, surroundings, &attendance, (&text, options)).await,
-            }
-        }
-        Command::Resume { id, answer, wait } => {
-            run::resume(app, screen, &attendance(wait), id.as_deref(), answer.as_deref()).await
-        }
         Command::Cancel { id } => tasks::cancel(app, screen, &id).await,
         Command::Replay { id, recording } => tasks::replay(app, screen, &id, recording).await,
         Command::Approvals(command) => approvals::approvals(app, screen, command).await,
-        Command::Tools(command) => tools::tools(app, screen, surroundings, attendance, command).await,
-        Command::Undo { task, dry_run } => undo::undo(app, screen, &task, dry_run).await,
+        Command::Tools(command) => tools::tools(app, screen, io, command).await,
         Command::Authorize => authorize::authorize(screen).await,
         Command::Ggs(Ggs::Step) => ggs::step(screen).await,
         Command::Acl(command) => acl::acl(app, screen, command).await,

@@ -3,19 +3,17 @@
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use app::operation::AttendedTask;
+use app::operation::{AttendedTask, OperationContext, OperationIo as _, Output as _};
+use app::tasks::conclude;
 use app::tools::{DirectRequest, ToolLine, ToolView};
 use app::{App, Code, Problem};
 use broker::access::Switch;
 use domain::limits::LINE_BYTES;
-use host::ProcessEnvironment;
 use serde_json::{Map, Value};
 
 use super::Done;
-use super::attend::{Attendance, attended};
-use super::closing::closing;
-use super::run::{afterwards, surface};
 use crate::args::Tools;
+use crate::io::TerminalIo;
 use crate::show::{Screen, Tone, brief, inline, plural};
 
 /// A call as it was typed.
@@ -27,13 +25,7 @@ struct Given {
     yes: bool,
 }
 
-pub(crate) async fn tools(
-    app: &App,
-    screen: &Screen,
-    surroundings: &ProcessEnvironment,
-    attendance: impl FnOnce(bool) -> Attendance,
-    command: Tools,
-) -> Done {
+pub(crate) async fn tools(app: &App, screen: &Screen, io: &TerminalIo<'_>, command: Tools) -> Done {
     match command {
         Tools::List => list(app, screen).await,
         Tools::Show { tool } => {
@@ -59,8 +51,7 @@ pub(crate) async fn tools(
             Ok(0)
         }
         Tools::Call { tool, args, json_args, yes, wait } => {
-            let attendance = attendance(wait);
-            call(app, screen, surroundings, &attendance, Given { tool, args, json_args, yes }).await
+            call(app, screen, io, Given { tool, args, json_args, yes }, wait).await
         }
     }
 }
@@ -233,28 +224,21 @@ fn listed(value: &str) -> Value {
     value.split(',').filter(|_| !value.is_empty()).map(Value::from).collect()
 }
 
-async fn call(
-    app: &App,
-    screen: &Screen,
-    surroundings: &ProcessEnvironment,
-    attendance: &Attendance,
-    given: Given,
-) -> Done {
-    let gone = || Problem::new(Code::WORKSPACE, "the current folder is gone").safe("nothing was written");
-    let workspace = surroundings.folder.clone().ok_or_else(gone)?;
+async fn call(app: &App, screen: &Screen, io: &TerminalIo<'_>, given: Given, wait: bool) -> Done {
     let Given { tool, args, json_args, yes } = given;
     let request = DirectRequest {
         args: arguments(app, &tool, &args, json_args.as_deref()).await?,
         tool,
         confirmed: yes,
-        workspace,
-        surface: surface(screen, attendance),
-        wait: attendance.wait(),
+        workspace: io.folder()?,
+        surface: io.delivery(),
+        wait: io.wait_mode(wait),
     };
-    let report =
-        attended(app, screen, attendance, AttendedTask::New, Box::pin(app.tools().call(request))).await?;
-    afterwards(app).await;
-    closing(app, screen, &attendance.live, &report)
+    let attended = io.attend(AttendedTask::New, wait, Box::pin(app.tools().call(request))).await?;
+    let outcome = conclude(&OperationContext { app, io }, attended).await;
+    screen.show_output(&outcome, app)?;
+    io.ring();
+    Ok(outcome.exit())
 }
 
 pub(crate) async fn halt(app: &App, screen: &Screen) -> Done {

@@ -16,10 +16,7 @@ use crate::live::TerminalCapabilities;
 use crate::terminal::tty;
 #[cfg(test)]
 pub(crate) use ansi::paint as paint_ansi;
-pub(crate) use present::{
-    Theme, Tone, format_span as span, inline, measure_columns as columns, pluralize as plural,
-    shorten as brief,
-};
+pub(crate) use present::{Theme, Tone, format_span as span, inline, pluralize as plural, shorten as brief};
 
 /// The two streams, and how each of them may be written to.
 #[derive(Clone, Debug)]
@@ -136,6 +133,7 @@ impl Screen {
         for line in &page.lines {
             match line {
                 PageLine::Result(text) => self.line(text)?,
+                PageLine::Text(text) => self.result(text)?,
                 PageLine::Note(text) => self.note(text),
             }
         }
@@ -144,10 +142,6 @@ impl Screen {
 
     pub(crate) const fn theme(&self) -> Theme {
         self.out.theme
-    }
-
-    pub(crate) const fn mark(&self, symbol: &'static str, word: &'static str) -> &'static str {
-        self.err.theme.mark(symbol, word)
     }
 
     pub(crate) fn note_problem(&self, problem: &Problem) {
@@ -164,7 +158,7 @@ impl Screen {
 
     /// A page beside the result.
     pub(crate) fn note_page(&self, page: &Page) {
-        for PageLine::Result(text) | PageLine::Note(text) in &page.lines {
+        for PageLine::Result(text) | PageLine::Text(text) | PageLine::Note(text) in &page.lines {
             self.note(text);
         }
     }

@@ -104,7 +104,7 @@ pub struct AccessAnswer {
 }
 
 impl AccessAnswer {
-    /// NoModels answered in time.
+    /// The owner did not answer in time.
     pub const TIMEOUT: Self = Self { asked: Asked::NoAnswer, by: "clock", via: "timeout", entity: None };
 
     const fn status(self) -> Status {

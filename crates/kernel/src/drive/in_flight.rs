@@ -13,6 +13,7 @@ use domain::limits::{PARALLEL_ASKS, PARALLEL_CALLS};
 use ledger::{Receipt, StoreError};
 use llm::{Heard, Later};
 use tokio::task::JoinSet;
+use tracing::Instrument as _;
 
 use super::{BEATS_PER_LEASE, HALT_LOOK, TaskDriver};
 use crate::ask_model::{self, AskModel};
@@ -163,7 +164,8 @@ impl TaskDriver<'_> {
             let authorized = pending.authorize(receipt, self.leased_until).map_err(Problem::internal)?;
             let (broker, halt) = (self.broker.clone(), self.halt.clone());
             let enough = if needed_anyway { Stop::default() } else { self.flight.enough.clone() };
-            self.flight.calls.spawn(async move { broker.execute(authorized, &halt, &enough).await });
+            let call = async move { broker.execute(authorized, &halt, &enough).await };
+            self.flight.calls.spawn(call.in_current_span());
         }
         let most = self.run.services.timing.model;
         while self.flight.asks.len() < PARALLEL_ASKS {

@@ -293,7 +293,7 @@ impl<'a> TaskDriver<'a> {
                 // A task that has its result does nothing more but hand it over.
                 Effect::Ask(_) | Effect::Recall(_) if over => {}
                 Effect::Call(call) if call.subtask.is_some() && over => {}
-                // NoModels remembers anything yet.
+                // There is no memory yet.
                 Effect::Recall(_) => self.feed(Input::Recalled(Recalled::default()))?,
                 Effect::Ask(ask) if !self.flight.has_room_for_an_ask() => no_room.push_back(Effect::Ask(ask)),
                 Effect::Ask(ask) => match self.answer(&ask).await? {

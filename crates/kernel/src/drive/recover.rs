@@ -15,7 +15,7 @@ use domain::problem::Problem;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rerun {
     IfHarmless,
-    /// NoModels wants what it would come to.
+    /// Nothing needs what it would return.
     Never,
 }
 

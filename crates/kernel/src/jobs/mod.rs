@@ -1,17 +1,18 @@
-//! What the house does by itself now and then: each duty is a row that says when it is due, and a lease, so that
-//! whatever process lives may do it and none is done twice. There is no daemon that has to run.
+//! Background jobs: each has a row that says when it is due, and a lease, so that any process may run it and none is run
+//! twice. No daemon has to run. The kernel has jobs of its own (`own.rs`); a feature brings its jobs as [`BackgroundJob`]s.
 
-mod retention;
+mod own;
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
+
 use domain::Time;
-use domain::limits::{CHECKPOINT_ENTRIES, LEASE, MODEL};
+use domain::limits::{LEASE, MODEL};
 use domain::probe::Point;
-use ledger::chain::DAMAGED;
 use ledger::records::{Duty, Lease};
-use ledger::{Batch, CommitError, Entry, Ledger, Refusal, StoreError};
+use ledger::{Batch, CommitError, Entry, Refusal};
 use serde::Serialize;
 use serde_json::json;
 
@@ -19,13 +20,15 @@ use crate::host::Host;
 use crate::lease::TaskLease;
 use crate::services::Services;
 use domain::problem::Problem;
+use own::{Checkpoint, Scrub, Upkeep};
+pub use own::{demand_scrub, scrub};
 
-/// How fast things go. Only tests want another pace than the default.
+/// How long things may take. Only tests change it.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
     /// How long a driver may be silent.
     pub lease: Duration,
-    /// How often each duty is due, if not as often as it says itself.
+    /// How often each job is due, if not as often as it says itself.
     pub jobs: Option<Duration>,
     /// How long a model may take to answer.
     pub model: Duration,
@@ -39,134 +42,52 @@ impl Default for Timing {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BackgroundJob {
-    /// Statistics for the database's planner, its log folded in.
-    Upkeep,
-    /// What was recorded is signed, and the epoch ends.
-    Checkpoint,
-    /// The words of channels that the owner has set a limit for, if they are older.
-    Retention,
-    /// The database's own files, after something was erased; due only when somebody asks for it.
-    Scrub,
-}
-
-const HOUR: Duration = Duration::from_secs(60 * 60);
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Until somebody asks.
-const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
-
-impl BackgroundJob {
-    /// Signing comes after what the others record, scrubbing last: what they erase is gone from the files with the same tick.
-    const ALL: [Self; 4] = [Self::Upkeep, Self::Retention, Self::Checkpoint, Self::Scrub];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Upkeep => "upkeep",
-            Self::Checkpoint => "checkpoint",
-            Self::Retention => "retention",
-            Self::Scrub => "scrub",
-        }
-    }
+/// Something that is done now and then, without being asked for.
+#[async_trait]
+pub trait BackgroundJob: Send + Sync {
+    fn name(&self) -> &'static str;
 
     /// How long until it is due again.
-    fn pause(self, timing: Timing, done: bool) -> Duration {
-        match self {
-            Self::Upkeep | Self::Retention => timing.jobs.unwrap_or(DAY),
-            Self::Checkpoint => timing.jobs.unwrap_or(HOUR),
-            Self::Scrub if done => NEVER,
-            // Whoever was in the way may be gone by the next tick.
-            Self::Scrub => Duration::ZERO,
-        }
-    }
+    fn pause(&self, timing: Timing, done: bool) -> Duration;
 
     /// Whether there is anything to do at all, and whether so much that it is due before its time.
-    async fn wanted(
-        self,
-        services: &Services,
-        row: Option<&Duty>,
-        limits: &RetentionLimits,
-    ) -> Result<JobDemand, Problem> {
-        let some = |is_wanted| if is_wanted { JobDemand::InTime } else { JobDemand::No };
-        Ok(match self {
-            Self::Upkeep => JobDemand::InTime,
-            Self::Retention => some(!limits.days.is_empty()),
-            Self::Scrub if row.is_some_and(is_demanded) => JobDemand::Now,
-            Self::Scrub => JobDemand::No,
-            Self::Checkpoint => match unsigned(&services.ledger).await? {
-                ..=OWN_ENTRIES => JobDemand::No,
-                CHECKPOINT_ENTRIES.. => JobDemand::Now,
-                _ => JobDemand::InTime,
-            },
-        })
-    }
+    ///
+    /// # Errors
+    /// If the ledger fails.
+    async fn demand(&self, services: &Services, row: Option<&Duty>) -> Result<JobDemand, Problem>;
 
-    /// Does it; what is recorded of it, beyond that it was done, goes into the batch that says so.
-    async fn run(
-        self,
-        services: &Services,
-        host: &dyn Host,
-        limits: &RetentionLimits,
-        done: &mut Batch,
-    ) -> Result<(), Problem> {
-        match self {
-            Self::Upkeep => Ok(services.ledger.upkeep().await?),
-            Self::Retention => retention::keep(services, host, limits).await,
-            Self::Checkpoint => sign(services, done).await,
-            Self::Scrub => Ok(services.ledger.scrub().await?),
-        }
-    }
-}
-
-/// Whether scrubbing was asked for since it was last done. No clock has a say in this: only a run that was done puts the next
-/// one off for ever.
-fn is_demanded(row: &Duty) -> bool {
-    let is_put_off = row.last_run.is_some_and(|last| row.next_due.since(last) >= NEVER);
-    row.outcome.as_deref() != Some(DONE) || !is_put_off
+    /// Does it. What is recorded of it, beyond that it was done, goes into `done`, the batch that says so.
+    ///
+    /// # Errors
+    /// Why it could not be done; it is tried again later.
+    async fn run(&self, context: &JobContext<'_>, done: &mut Batch) -> Result<(), Problem>;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum JobDemand {
+pub enum JobDemand {
     No,
     InTime,
     Now,
 }
 
-/// What the duty itself writes down: that it began, and that it is done. An idle house does not sign that it has signed.
-const OWN_ENTRIES: u64 = 2;
-
-/// Entries that no checkpoint has signed yet.
-async fn unsigned(ledger: &Ledger) -> Result<u64, Problem> {
-    let Some(head) = ledger.audit_head().await? else { return Ok(0) };
-    let last = ledger.seal().last_checkpoint().map_err(StoreError::from)?;
-    let signed = last.and_then(|last| last.heads.into_iter().find(|signed| signed.stream == head.stream));
-    Ok(head.seq.saturating_sub(signed.map_or(0, |signed| signed.seq)))
+/// What a job works with.
+#[derive(Clone, Copy)]
+pub struct JobContext<'a> {
+    pub services: &'a Services,
+    pub host: &'a dyn Host,
+    /// The time, as far as it is certain: what erases by age goes by this.
+    pub confirmed: Time,
 }
 
-/// Before anything is signed it is looked at: what is damaged is named in the record, and signed as damaged.
-async fn sign(services: &Services, done: &mut Batch) -> Result<(), Problem> {
-    let ledger = &services.ledger;
-    let verdict = ledger.verify_since_checkpoint().await?;
-    if !verdict.faults.is_empty() {
-        let faults: Vec<String> = verdict.faults.iter().map(ToString::to_string).collect();
-        let detail = json!({ "faults": faults, "more": verdict.more });
-        done.audit(Entry::of_house(DAMAGED, verdict.stream.to_string(), services.now(), detail));
+impl std::fmt::Debug for JobContext<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("JobContext").field("confirmed", &self.confirmed).finish_non_exhaustive()
     }
-    ledger.catch_up().await?;
-    done.end_epoch();
-    Ok(())
 }
 
 const DONE: &str = "done";
 
-/// For how many days the words of an adapter's events are limits, and up to when they are counted.
-#[derive(Debug)]
-pub(crate) struct RetentionLimits {
-    pub(crate) days: BTreeMap<String, u32>,
-    pub(crate) until: Time,
-}
-
-/// What came of one duty, or when it is due.
+/// What came of one job, or when it is due.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct JobReport {
     pub duty: &'static str,
@@ -194,59 +115,34 @@ pub enum JobState {
     Idle,
 }
 
-/// Looks at every duty, and does what is due.
+/// Looks at every job, and runs what is due. Signing comes after what the others record, scrubbing last: what they erase is
+/// gone from the files with the same tick.
 pub(crate) async fn tick(
-    services: &Services,
-    host: &dyn Host,
-    limits: &RetentionLimits,
+    context: &JobContext<'_>,
+    jobs: &[Arc<dyn BackgroundJob>],
 ) -> Result<Vec<JobReport>, Problem> {
-    let mut lines = Vec::new();
-    for job in BackgroundJob::ALL {
-        lines.push(JobReport { duty: job.name(), state: run_if_due(services, host, job, limits).await? });
+    let mut reports = vec![report(context, &Upkeep).await?];
+    for job in jobs {
+        reports.push(report(context, &**job).await?);
     }
-    Ok(lines)
+    reports.push(report(context, &Checkpoint).await?);
+    reports.push(report(context, &Scrub).await?);
+    Ok(reports)
 }
 
-/// Makes scrubbing due, in the batch that erases something. Whoever is at it now has begun before that, so their word that it is
-/// done does not count any more.
-pub async fn demand_scrub(services: &Services, host: &dyn Host, batch: &mut Batch) -> Result<(), Problem> {
-    let name = BackgroundJob::Scrub.name();
-    let subject = format!("duty:{name}");
-    let seen: Option<Lease> = services.ledger.lease(&subject).await?;
-    let row: Option<Duty> = services.ledger.duty(name).await?;
-    let now = services.now();
-    let epoch = TaskLease::after(seen.clone()).epoch;
-    let beats = seen.as_ref().map_or(0, |lease| lease.beats) + 1;
-    batch
-        .expect_lease(subject.clone(), seen)
-        .put(&Lease { subject, epoch, holder: host.holder(), until: now, beats })
-        .put(&match row {
-            Some(row) => Duty { next_due: now, ..row },
-            None => Duty { name: name.into(), next_due: now, last_run: None, outcome: None, runs: 0 },
-        });
-    Ok(())
+async fn report(context: &JobContext<'_>, job: &dyn BackgroundJob) -> Result<JobReport, Problem> {
+    Ok(JobReport { duty: job.name(), state: run_if_due(context, job).await? })
 }
 
-/// Scrubs, if it is due. Whether the files are clean now.
-pub async fn scrub(services: &Services, host: &dyn Host) -> Result<bool, Problem> {
-    let limits = RetentionLimits { days: BTreeMap::new(), until: services.now() };
-    let state = run_if_due(services, host, BackgroundJob::Scrub, &limits).await?;
-    Ok(matches!(state, JobState::Done { .. } | JobState::Idle))
-}
-
-async fn run_if_due(
-    services: &Services,
-    host: &dyn Host,
-    job: BackgroundJob,
-    limits: &RetentionLimits,
-) -> Result<JobState, Problem> {
+async fn run_if_due(context: &JobContext<'_>, job: &dyn BackgroundJob) -> Result<JobState, Problem> {
+    let JobContext { services, host, .. } = *context;
     let subject = format!("duty:{}", job.name());
     // The lease first: if it is still so when the batch is written, the row is, too.
     let seen: Option<Lease> = services.ledger.lease(&subject).await?;
     let row: Option<Duty> = services.ledger.duty(job.name()).await?;
     let now = services.now();
     let early = row.as_ref().filter(|row| !row.is_due(now, job.pause(services.timing, true)));
-    match (job.wanted(services, row.as_ref(), limits).await?, early) {
+    match (job.demand(services, row.as_ref()).await?, early) {
         (JobDemand::No, _) => return Ok(JobState::Idle),
         (JobDemand::InTime, Some(row)) => return Ok(JobState::Waits { next_due: row.next_due }),
         (JobDemand::InTime | JobDemand::Now, _) => {}
@@ -276,7 +172,7 @@ async fn run_if_due(
     let due = row.as_ref().map_or_else(|| "first".to_owned(), |row| row.next_due.to_string());
     services.probe.reached(Point::Running { tool: &subject, call: &due });
     let mut done = services.batch();
-    let result = job.run(services, host, limits, &mut done).await;
+    let result = job.run(context, &mut done).await;
     services.probe.reached(Point::Ran { tool: &subject, call: &due });
 
     let now = services.now();
@@ -310,6 +206,6 @@ fn detail(runs: u64, result: &Result<(), Problem>) -> serde_json::Value {
     }
 }
 
-fn entry(job: BackgroundJob, what: &str, at: Time, detail: serde_json::Value) -> Entry {
+fn entry(job: &dyn BackgroundJob, what: &str, at: Time, detail: serde_json::Value) -> Entry {
     Entry::of_house(what, format!("duty:{}", job.name()), at, detail)
 }

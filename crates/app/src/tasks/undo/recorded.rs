@@ -30,7 +30,7 @@ pub(super) async fn recorded(
         if !certain && !matches!(call.status, CallStatus::Failed | CallStatus::Unknown) {
             continue;
         }
-        let left = |why| Left { path: None, call: Some(call.id), tool: Some(call.tool_id.clone()), why };
+        let left = |why| Left::of_call(call.id, call.tool_id.clone(), why);
         let Some(change) = &call.change else {
             if may_have_changed(&call, registry) {
                 undone.left.push(left(Obstacle::NotAFile));

@@ -77,9 +77,11 @@ pub enum Before {
 /// What is as the task left it, or as somebody left it since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Left {
-    /// Nothing where only the call is known.
+    /// `None` if only the call is known.
     pub path: Option<String>,
     pub call: Option<CallId>,
+    #[serde(skip)]
+    pub call_short: String,
     pub tool: Option<ToolId>,
     pub why: Obstacle,
 }
@@ -129,7 +131,11 @@ impl Serialize for Obstacle {
 
 impl Left {
     pub(super) fn file(path: impl Into<String>, why: Obstacle) -> Self {
-        Self { path: Some(path.into()), call: None, tool: None, why }
+        Self { path: Some(path.into()), call: None, call_short: String::new(), tool: None, why }
+    }
+
+    pub(super) const fn of_call(call: CallId, tool: ToolId, why: Obstacle) -> Self {
+        Self { path: None, call: Some(call), call_short: String::new(), tool: Some(tool), why }
     }
 }
 

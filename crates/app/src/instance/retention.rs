@@ -1,26 +1,24 @@
-//! Retention: the words of a channel go when they are older than its owner wants to keep them. The rows stay: when
-//! something came and what was decided. Content is shared per person, so what something younger names stays, too.
+//! Retention, a background job: the content of a channel's events is erased when it is older than the owner wants to keep it.
+//! The rows stay: when an event came and what was decided. Content is shared per person, so what a younger row names stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use domain::change::{Changes, Standing};
 use domain::event::Direction;
 use domain::id::{EventId, TaskId};
 use domain::limits::CLOCK_TOLERANCE;
 use domain::{Digest, Time};
-use ledger::records::{Access, AgentTask, Blob, Event, Reason, TaskStep, ToolCall};
+use ledger::records::{Access, AgentTask, Blob, Duty, Event, Reason, TaskStep, ToolCall};
 use ledger::table::Record;
 use ledger::value::Cell;
-use ledger::{CommitError, Entry, Ledger, Op, Refusal, Select};
+use ledger::{Batch, CommitError, Entry, Ledger, Op, Refusal, Select};
 use serde_json::json;
 
-use super::RetentionLimits;
-use crate::admit::task_of;
-use crate::clock::{self, ClockJump};
-use crate::host::Host;
-use crate::services::Services;
-use domain::problem::{Code, Problem};
+use kernel::clock::{self, ClockJump};
+use kernel::jobs::{BackgroundJob, JobContext, JobDemand, demand_scrub};
+use kernel::{Code, Host, Problem, Services, Timing, task_of};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Events that are looked at together; what goes of them is one batch.
@@ -32,14 +30,34 @@ const BODIES: usize = 64;
 /// How often a page is looked at again when somebody wrote meanwhile.
 const TRIES: usize = 8;
 
-/// Does the duty. Cut off, it is gone on with the next time; done twice, it finds nothing left.
-pub(crate) async fn keep(
-    services: &Services,
-    host: &dyn Host,
-    kept: &RetentionLimits,
-) -> Result<(), Problem> {
-    let now = kept.until;
-    let limits = kept.days.iter().map(|(adapter, days)| (adapter.clone(), now.minus(DAY * *days))).collect();
+/// For how many days the content of each adapter's events is kept.
+pub(crate) struct Retention {
+    pub(crate) days: BTreeMap<String, u32>,
+}
+
+#[async_trait]
+impl BackgroundJob for Retention {
+    fn name(&self) -> &'static str {
+        "retention"
+    }
+
+    fn pause(&self, timing: Timing, _: bool) -> Duration {
+        timing.jobs.unwrap_or(DAY)
+    }
+
+    async fn demand(&self, _: &Services, _: Option<&Duty>) -> Result<JobDemand, Problem> {
+        Ok(if self.days.is_empty() { JobDemand::No } else { JobDemand::InTime })
+    }
+
+    async fn run(&self, context: &JobContext<'_>, _: &mut Batch) -> Result<(), Problem> {
+        keep(context, &self.days).await
+    }
+}
+
+/// Erases what is too old. If it is cut off, the next run goes on; if it runs twice, there is nothing left.
+async fn keep(context: &JobContext<'_>, days: &BTreeMap<String, u32>) -> Result<(), Problem> {
+    let JobContext { services, host, confirmed: now } = *context;
+    let limits = days.iter().map(|(adapter, days)| (adapter.clone(), now.minus(DAY * *days))).collect();
     let past = Past { ledger: &services.ledger, limits, now, jumps: clock::jumps(&services.ledger).await? };
     let future = now.plus(CLOCK_TOLERANCE);
     for (adapter, limit) in &past.limits {
@@ -86,7 +104,7 @@ async fn erase(
             vpol_id: None,
             detail: json!({ "adapter": adapter, "events": events, "blobs": bodies.len() }),
         });
-        super::demand_scrub(services, host, &mut batch).await?;
+        demand_scrub(services, host, &mut batch).await?;
         match services.ledger.commit(batch).await {
             Err(CommitError::Refused(Refusal::Disturbed | Refusal::Fenced { .. })) => {}
             written => return written.map(drop).map_err(Problem::from),
@@ -99,7 +117,7 @@ async fn erase(
 struct Past<'a> {
     ledger: &'a Ledger,
     limits: BTreeMap<String, Time>,
-    /// As far as it is certain: [`clock::ClockWatch::confirmed`].
+    /// As far as it is certain: [`JobContext::confirmed`].
     now: Time,
     jumps: Vec<ClockJump>,
 }
