@@ -1,7 +1,7 @@
 //! What must not compile (`crates/*/tests/ui/*.rs`), each with the compiler's message beside it in a `.stderr` file: a proof that
 //! fails for another reason than it should is noticed. A file without one must compile.
 //!
-//! After a change on purpose: `RENEW=1 cargo xtask test doc`, and read the difference.
+//! After a change on purpose: `UPDATE=1 cargo xtask test doc`, and read the difference.
 
 use std::path::{Path, PathBuf};
 
@@ -11,20 +11,20 @@ use crate::build::{Artifacts, build};
 use crate::job::Job;
 
 /// What the examples may use.
-const LIBRARIES: &[&str] = &["broker", "domain", "ledger", "serde_json"];
+const LIBRARIES: &[&str] = &["app", "broker", "domain", "ledger", "serde_json"];
 
 /// Compiles them all; how many there are.
 pub(crate) fn check(job: &Job) -> anyhow::Result<u64> {
     let built = build(job)?;
     let scratch = tempfile::tempdir().context("a folder for what rustc writes")?;
-    let renew = std::env::var_os("RENEW").is_some();
+    let update = std::env::var_os("UPDATE").is_some();
     let examples = examples(job)?;
     let mut wrong = Vec::new();
     for example in &examples {
         let said = compile(job, &built, example, scratch.path())?;
         let beside = job.root.join(example).with_extension("stderr");
         let expected = std::fs::read_to_string(&beside).ok();
-        if renew && expected.is_some() {
+        if update && expected.is_some() {
             std::fs::write(&beside, &said)?;
         } else if let Some(problem) = differs(expected.as_deref(), &said) {
             wrong.push(format!("{}: {problem}", example.display()));

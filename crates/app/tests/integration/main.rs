@@ -25,6 +25,7 @@ mod grants;
 mod hostile;
 mod journey;
 mod models;
+mod operations;
 mod pending;
 mod people;
 mod policies;

@@ -1,7 +1,7 @@
 //! The bytes of the same answer in every dialect, and of every denial: that they do not change by themselves.
 //!
 
-//! After a change on purpose: `RENEW=1 cargo test -p double --test integration said`, and read the difference.
+//! After a change on purpose: `UPDATE=1 cargo test -p double --test integration said`, and read the difference.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 fn compare(name: &str, seen: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/said").join(name);
-    if std::env::var_os("RENEW").is_some() {
+    if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, seen).expect("a snapshot that can be written");
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();

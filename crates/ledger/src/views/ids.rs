@@ -36,8 +36,8 @@ trait Named: Record {
 }
 
 macro_rules! named {
-    ($($record:ident by $id:ident as $found:ident),+ $(,)?) => {$(
-        impl Named for $record {
+    ($($letter:literal $record:ident by $id:ident as $found:ident),+ $(,)?) => {
+        $(impl Named for $record {
             const ID: &'static str = stringify!($id);
             fn id(&self) -> String {
                 self.$id.to_string()
@@ -45,48 +45,50 @@ macro_rules! named {
             fn found(self) -> Found {
                 Found::$found(Box::new(self))
             }
+        })+
+
+        impl Ledger {
+            /// What is called like this.
+            ///
+            /// # Errors
+            /// If the database cannot be read.
+            pub async fn find(&self, prefix: &Prefix) -> Result<Found, StoreError> {
+                match prefix.letter {
+                    $($letter => self.one::<$record>(prefix).await,)+
+                    _ => Ok(Found::Nothing),
+                }
+            }
+
+            /// The ids before and after this one; `None` for ids that people do not type.
+            async fn neighbours(&self, id: &str) -> Result<Option<Vec<String>>, StoreError> {
+                Ok(match id.chars().next() {
+                    $(Some($letter) => Some(self.neighbours_in::<$record>(id).await?),)+
+                    _ => None,
+                })
+            }
         }
-    )+};
+    };
 }
+// The letter that ids of a kind begin with, the record, its column, and what it is found as.
 named!(
-    AgentTask by task_id as Task,
-    ToolCall by id as Call,
-    Event by id as Event,
-    Reason by id as Reason,
-    Entity by id as Entity,
-    Identity by id as Identity,
-    Access by id as Admission,
-    Origin by id as Origin,
-    Vpol by vpol_id as Policy,
-    Approval by id as Approval,
-    Grant by id as Grant,
-    Knock by id as Knock,
+    't' AgentTask by task_id as Task,
+    'c' ToolCall by id as Call,
+    'e' Event by id as Event,
+    'r' Reason by id as Reason,
+    'p' Entity by id as Entity,
+    'i' Identity by id as Identity,
+    'd' Access by id as Admission,
+    'o' Origin by id as Origin,
+    'v' Vpol by vpol_id as Policy,
+    'a' Approval by id as Approval,
+    'g' Grant by id as Grant,
+    'k' Knock by id as Knock,
 );
 
 /// How many candidates are named when a prefix is not unique.
 const CANDIDATES: u32 = 5;
 
 impl Ledger {
-    /// # Errors
-    /// If the database cannot be read.
-    pub async fn find(&self, prefix: &Prefix) -> Result<Found, StoreError> {
-        match prefix.letter {
-            't' => self.one::<AgentTask>(prefix).await,
-            'c' => self.one::<ToolCall>(prefix).await,
-            'e' => self.one::<Event>(prefix).await,
-            'r' => self.one::<Reason>(prefix).await,
-            'p' => self.one::<Entity>(prefix).await,
-            'i' => self.one::<Identity>(prefix).await,
-            'd' => self.one::<Access>(prefix).await,
-            'o' => self.one::<Origin>(prefix).await,
-            'v' => self.one::<Vpol>(prefix).await,
-            'a' => self.one::<Approval>(prefix).await,
-            'g' => self.one::<Grant>(prefix).await,
-            'k' => self.one::<Knock>(prefix).await,
-            _ => Ok(Found::Nothing),
-        }
-    }
-
     async fn one<T: Named>(&self, prefix: &Prefix) -> Result<Found, StoreError> {
         let select = Select::<T>::all().starting_with(T::ID, &prefix.text).ascending(T::ID).limit(CANDIDATES);
         let mut rows = self.select(select).await?;
@@ -102,27 +104,12 @@ impl Ledger {
     /// # Errors
     /// If the database cannot be read.
     pub async fn short(&self, id: &str) -> Result<String, StoreError> {
-        let neighbours = match id.chars().next() {
-            Some('t') => self.neighbours::<AgentTask>(id).await?,
-            Some('c') => self.neighbours::<ToolCall>(id).await?,
-            Some('e') => self.neighbours::<Event>(id).await?,
-            Some('r') => self.neighbours::<Reason>(id).await?,
-            Some('p') => self.neighbours::<Entity>(id).await?,
-            Some('i') => self.neighbours::<Identity>(id).await?,
-            Some('d') => self.neighbours::<Access>(id).await?,
-            Some('o') => self.neighbours::<Origin>(id).await?,
-            Some('v') => self.neighbours::<Vpol>(id).await?,
-            Some('a') => self.neighbours::<Approval>(id).await?,
-            Some('g') => self.neighbours::<Grant>(id).await?,
-            Some('k') => self.neighbours::<Knock>(id).await?,
-            _ => return Ok(id.into()),
-        };
+        let Some(neighbours) = self.neighbours(id).await? else { return Ok(id.into()) };
         let neighbours: Vec<&str> = neighbours.iter().map(String::as_str).collect();
         Ok(shortest(id, &neighbours).into())
     }
 
-    /// The ids before and after this one.
-    async fn neighbours<T: Named>(&self, id: &str) -> Result<Vec<String>, StoreError> {
+    async fn neighbours_in<T: Named>(&self, id: &str) -> Result<Vec<String>, StoreError> {
         let id = id.to_owned();
         let before = self.first(Select::<T>::all().filter(T::ID, Op::Lt, &id).descending(T::ID)).await?;
         let after = self.first(Select::<T>::all().filter(T::ID, Op::Gt, &id).ascending(T::ID)).await?;
