@@ -2,7 +2,6 @@
 
 mod authority;
 mod model;
-mod people;
 
 use std::path::PathBuf;
 
@@ -10,7 +9,6 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use authority::{Acl, Approvals, Authority, Lasting, Tools, Vpol};
 pub(crate) use model::{Model, Tier};
-pub(crate) use people::{Changes as PersonChanges, People};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -125,12 +123,6 @@ pub(crate) enum Command {
     /// Access policies: who is let in, with what; put in force, checked and asked
     #[command(subcommand, after_help = "Example:\n  regent acl list\n  regent acl apply people.yaml")]
     Acl(Acl),
-    /// Who is known, what they write from, and how far they are trusted
-    #[command(
-        subcommand,
-        after_help = "Example:\n  regent people add Lea --relationship partner --link demo:lea\n  regent people list"
-    )]
-    People(People),
     /// Validation policies: how closely calls are looked at, and whose
     #[command(subcommand, after_help = "Example:\n  regent vpol show unattended")]
     Vpol(Vpol),
@@ -164,21 +156,6 @@ pub(crate) enum Command {
     /// The record of every decision and every outcome
     #[command(subcommand, after_help = "Example:\n  regent audit verify")]
     Audit(Audit),
-    /// Erase everything that is kept of a person
-    #[command(
-        after_help = "Example:\n  regent forget --person demo:lea --dry-run\n  regent forget --person demo:lea\n\nWhat goes, what stays and what it does not reach: docs/erasure.md"
-    )]
-    Forget {
-        /// Who: an address as platform:identifier, a name, or any unique beginning of an identity's or entity's id
-        #[arg(long, value_name = "WHO")]
-        person: String,
-        /// Only count what would go, and change nothing
-        #[arg(long)]
-        dry_run: bool,
-        /// Do not ask; needed where there is no terminal
-        #[arg(long, conflicts_with = "dry_run")]
-        yes: bool,
-    },
     /// What needs you, and how the house is doing
     #[command(after_help = "Example:\n  regent status")]
     Status,

@@ -11,8 +11,8 @@ use app::{App, Code, Problem, Surface, WaitMode};
 use async_trait::async_trait;
 use domain::limits::LINE_BYTES;
 use host::ProcessEnvironment;
-use present::Page;
 use present::progress::TaskProgress;
+use present::{Page, Style};
 use serde_json::Value;
 
 use crate::commands::attend::{self, Attendance};
@@ -85,8 +85,16 @@ impl OperationIo for TerminalIo<'_> {
         line.map_err(|error| Problem::new(Code::INPUT, format!("standard input cannot be read: {error}")))
     }
 
+    fn can_ask(&self) -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
+    fn style(&self) -> Style<'_> {
+        self.screen.style(self.app)
+    }
+
     async fn ask(&self, page: &Page, prompt: &str) -> Result<Option<String>, Problem> {
-        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        if !self.can_ask() {
             return Ok(None);
         }
         self.screen.note_page(page);

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::id::TaskId;
 use kernel::{Problem, Surface, WaitMode};
-use present::Page;
 use present::progress::TaskProgress;
+use present::{Page, Style};
 use serde_json::Value;
 
 use super::AnyOutput;
@@ -59,6 +59,12 @@ pub trait OperationIo: Send + Sync {
     /// # Errors
     /// If the input cannot be read.
     async fn read_line(&self) -> Result<Option<InputLine>, Problem>;
+
+    /// Whether there is a person to ask.
+    fn can_ask(&self) -> bool;
+
+    /// How a page for this caller is written.
+    fn style(&self) -> Style<'_>;
 
     /// Asks the person who calls to type something; `None` if there is no person to ask.
     ///

@@ -2,8 +2,16 @@
 //! says any of it; nothing that comes in does.
 
 mod access_requests;
+mod add;
 mod addresses;
+mod erasure;
 mod forget;
+mod link;
+mod list;
+mod page;
+mod set;
+mod show;
+mod unlink;
 mod view;
 pub(crate) mod words;
 
@@ -13,48 +21,57 @@ use domain::Trust;
 use domain::id::EntityId;
 use ledger::records::{Entity, EntityKind, EntityTag, Identity};
 use ledger::{Batch, Found, Select};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 pub use access_requests::{
     AccessRequestAnswer, AccessRequestView, AccessRequests, PersonDetails, STRANGER_BECOMES, WaitingMessage,
 };
+pub use add::{AddPerson, AssignableTrust, NewPerson, PersonKind};
 pub use addresses::IdentityStatus;
-pub use forget::{Counts, Forget, Forgotten};
+pub use erasure::{Counts, Forget, Forgotten};
+pub use forget::ForgetPerson;
+pub use link::LinkAddress;
+pub use list::{ListPeople, PeopleList};
+pub use set::{Changes, SetPerson};
+pub use show::ShowPerson;
+pub use unlink::{UnlinkAddress, UnlinkedAddress};
 pub use view::{AddressView, Because, PersonView};
 use words::{TAGS, bad};
 
 use kernel::Services;
 use kernel::parties::{self, Party};
-use kernel::people_revision::{PeopleRevision, REVISION_TRIES};
+use kernel::people_revision::PeopleRevision;
 
 use crate::App;
+use crate::operation::{OperationEntry, OperationGroup};
 use addresses::{entry, is_forgotten};
 use kernel::{Code, Problem};
+
+pub const GROUP: OperationGroup = OperationGroup {
+    name: "people",
+    about: "Who is known, what they write from, and how far they are trusted",
+    examples: &["regent people add Lea --relationship partner --link demo:lea", "regent people list"],
+    operations: &[
+        OperationEntry::of::<AddPerson>(),
+        OperationEntry::of::<LinkAddress>(),
+        OperationEntry::of::<UnlinkAddress>(),
+        OperationEntry::of::<ListPeople>(),
+        OperationEntry::of::<ShowPerson>(),
+        OperationEntry::of::<SetPerson>(),
+    ],
+};
+
+/// The command of one word.
+pub const FORGET_GROUP: OperationGroup = OperationGroup {
+    name: "",
+    about: "",
+    examples: &[],
+    operations: &[OperationEntry::of::<ForgetPerson>()],
+};
 
 /// How the owner is named where somebody is.
 const OWNER: &str = "owner";
 const ABSENT: &str = "the owner has not been here yet";
-
-/// Somebody as the owner describes them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewPerson {
-    pub name: String,
-    pub kind: EntityKind,
-    pub relationship: Option<String>,
-    pub tags: Vec<String>,
-    /// Nothing: as everybody who is known.
-    pub trust: Option<Trust>,
-    pub addresses: Vec<String>,
-}
-
-/// What is to be different about somebody; nothing stays as it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
-    pub relationship: Option<Option<String>>,
-    pub trust: Option<Option<Trust>>,
-    pub tags: Vec<String>,
-    pub no_tags: Vec<String>,
-}
 
 /// Somebody, and what has to be written if nobody has met them yet: the owner of a new house.
 struct Who {
@@ -69,170 +86,6 @@ pub struct People<'a> {
 }
 
 impl People<'_> {
-    /// Makes somebody known.
-    ///
-    /// # Errors
-    /// If a word cannot be used, the name or an address is somebody's already, or the ledger fails. Nothing was written.
-    #[tracing::instrument(level = "info", name = "people.add", skip_all)]
-    pub async fn add(self, new: NewPerson) -> Result<PersonView, Problem> {
-        words::name(&new.name)?;
-        new.relationship.as_deref().map_or(Ok(()), words::relationship)?;
-        let tags = checked_tags(&new.tags)?;
-        trusted_at_most(new.trust)?;
-        if new.kind == EntityKind::System {
-            return Err(bad("what is the house's own is not added"));
-        }
-        let given: BTreeSet<&str> = new.addresses.iter().map(String::as_str).collect();
-        let addresses: Vec<_> = given.into_iter().map(words::address).collect::<Result<_, _>>()?;
-        let services = self.app.kernel.services().await?;
-        let entity = Entity {
-            id: services.id(),
-            kind: new.kind,
-            name: Some(new.name),
-            is_owner: false,
-            relationship: new.relationship,
-            trust: new.trust,
-            created_at: services.now(),
-        };
-        for _ in 0..REVISION_TRIES {
-            let (turn, mut batch) = (PeopleRevision::begin(&services).await?, services.batch());
-            self.is_free(&services, &entity).await?;
-            let detail = json!({ "kind": entity.kind, "trust": entity.trust, "tags": tags.len() });
-            batch.put(&entity).audit(entry(&services, "person.added", &entity, detail));
-            put_tags(&mut batch, entity.id, &tags);
-            for (platform, identifier) in &addresses {
-                self.linking(
-                    &services,
-                    (platform, identifier),
-                    &entity,
-                    IdentityStatus::Unverified,
-                    &mut batch,
-                )
-                .await?;
-            }
-            if self.is_written(&services, &turn, batch).await? {
-                return view::person(&services.ledger, entity).await;
-            }
-        }
-        Err(busy())
-    }
-
-    /// Says whose an address is; one that somebody wrote from already, or one that they will write from.
-    ///
-    /// # Errors
-    /// If nobody is called like this, it cannot be an address, it is somebody else's, it would speak for the owner and is not
-    /// verified, or the ledger fails.
-    #[tracing::instrument(level = "info", name = "people.link", skip_all)]
-    pub async fn link(self, who: &str, address: &str, surety: IdentityStatus) -> Result<PersonView, Problem> {
-        let address = words::address(address)?;
-        let services = self.app.kernel.services().await?;
-        for _ in 0..REVISION_TRIES {
-            let (turn, mut batch) = (PeopleRevision::begin(&services).await?, services.batch());
-            let Who { entity, new } = self.who(&services, who).await?;
-            if let Some(new) = new {
-                new.enter(&mut batch);
-            }
-            self.linking(&services, address, &entity, surety, &mut batch).await?;
-            if self.is_written(&services, &turn, batch).await? {
-                return view::person(&services.ledger, entity).await;
-            }
-        }
-        Err(busy())
-    }
-
-    /// Takes a link back. What was written from this address stays with the address.
-    ///
-    /// # Errors
-    /// If it is nobody's, or the ledger fails.
-    #[tracing::instrument(level = "info", name = "people.unlink", skip_all)]
-    pub async fn unlink(self, address: &str) -> Result<AddressView, Problem> {
-        let (platform, identifier) = words::address(address)?;
-        let services = self.app.kernel.services().await?;
-        let free = || nobody(format!("`{address}` is linked to nobody"));
-        for _ in 0..REVISION_TRIES {
-            let (turn, mut batch) = (PeopleRevision::begin(&services).await?, services.batch());
-            let identity = services.ledger.identity_of(platform, identifier).await?;
-            let linked = identity.and_then(|identity| Some((identity.entity_id?, identity)));
-            let (id, identity) = linked.ok_or_else(free)?;
-            let entity = services.ledger.entity(id).await?.ok_or_else(free)?;
-            let unlinked = addresses::unlink(&services, &identity, &entity, &mut batch).await?;
-            if self.is_written(&services, &turn, batch).await? {
-                return view::address(&services.ledger, &unlinked).await;
-            }
-        }
-        Err(busy())
-    }
-
-    /// Changes what is said of somebody. Nothing is written where it is so already.
-    ///
-    /// # Errors
-    /// If nobody is called like this, a word cannot be used, or the ledger fails.
-    #[tracing::instrument(level = "info", name = "people.set", skip_all)]
-    pub async fn set(self, who: &str, changes: Changes) -> Result<PersonView, Problem> {
-        if changes == Changes::default() {
-            return Err(bad("nothing is said that could be changed"));
-        }
-        if let Some(Some(relationship)) = &changes.relationship {
-            words::relationship(relationship)?;
-        }
-        let (added, removed) = (checked_tags(&changes.tags)?, checked_tags(&changes.no_tags)?);
-        if let Some(tag) = added.intersection(&removed).next() {
-            return Err(bad(format!("`{tag}` is to be there and not to be there")));
-        }
-        trusted_at_most(changes.trust.flatten())?;
-        let services = self.app.kernel.services().await?;
-        for _ in 0..REVISION_TRIES {
-            let (turn, mut batch) = (PeopleRevision::begin(&services).await?, services.batch());
-            let Who { entity, new } = self.who(&services, who).await?;
-            if entity.is_owner && changes.trust.is_some() {
-                return Err(bad("the owner is trusted as the owner; that is not changed"));
-            }
-            if let Some(new) = new {
-                new.enter(&mut batch);
-            }
-            let changed = self.changing(&services, &entity, &changes, (&added, &removed), &mut batch).await?;
-            if self.is_written(&services, &turn, batch).await? {
-                return view::person(&services.ledger, changed).await;
-            }
-        }
-        Err(busy())
-    }
-
-    /// Everybody who is known, in the order in which they were met.
-    ///
-    /// # Errors
-    /// If the ledger cannot be read.
-    #[tracing::instrument(level = "info", name = "people.list", skip_all)]
-    pub async fn list(self) -> Result<Vec<PersonView>, Problem> {
-        view::everybody(self.app.kernel.ledger().await?).await
-    }
-
-    /// The addresses that nobody knows the owner of, newest first: as many as asked for, and how many there are.
-    ///
-    /// # Errors
-    /// If the ledger cannot be read.
-    #[tracing::instrument(level = "info", name = "people.unknown_senders", skip_all)]
-    pub async fn unknown_senders(self, limit: usize) -> Result<(Vec<AddressView>, usize), Problem> {
-        let ledger = self.app.kernel.ledger().await?;
-        let unknown = view::unknown(ledger).await?;
-        let mut views = Vec::new();
-        for identity in unknown.iter().take(limit) {
-            views.push(view::address(ledger, identity).await?);
-        }
-        Ok((views, unknown.len()))
-    }
-
-    /// # Errors
-    /// If nobody is called like this, or the ledger cannot be read.
-    #[tracing::instrument(level = "info", name = "people.show", skip_all)]
-    pub async fn show(self, who: &str) -> Result<PersonView, Problem> {
-        let services = self.app.kernel.services().await?;
-        match self.who(&services, who).await? {
-            Who { new: Some(_), .. } => Err(nobody(ABSENT)),
-            Who { entity, new: None } => view::person(&services.ledger, entity).await,
-        }
-    }
-
     /// Whether a change of people is written; if not, somebody else was faster, and everybody is looked at again. One that says
     /// nothing needs no writing.
     async fn is_written(
@@ -282,45 +135,6 @@ impl People<'_> {
             (Code::UNVERIFIED, _) => problem.remedy(format!("regent people link owner {typed} --verified")),
             _ => problem.remedy("regent people list"),
         })
-    }
-
-    async fn changing(
-        self,
-        services: &Services,
-        entity: &Entity,
-        changes: &Changes,
-        (added, removed): (&BTreeSet<String>, &BTreeSet<String>),
-        batch: &mut Batch,
-    ) -> Result<Entity, Problem> {
-        let after = Entity {
-            relationship: changes.relationship.clone().unwrap_or_else(|| entity.relationship.clone()),
-            trust: changes.trust.unwrap_or(entity.trust),
-            ..entity.clone()
-        };
-        let before: BTreeSet<String> = services.ledger.tags_of(entity.id).await?.into_iter().collect();
-        let tags: BTreeSet<String> =
-            before.union(added).filter(|tag| !removed.contains(*tag)).cloned().collect();
-        if tags.len() > TAGS {
-            return Err(bad(format!("nobody has more than {TAGS} tags")));
-        }
-        let mut said = Map::new();
-        if after.trust != entity.trust {
-            said.insert("trust".into(), json!({ "from": entity.trust, "to": after.trust }));
-        }
-        if after.relationship != entity.relationship {
-            let how = if after.relationship.is_some() { "set" } else { "taken away" };
-            said.insert("relationship".into(), how.into());
-        }
-        if tags != before {
-            let (added, removed) = (tags.difference(&before).count(), before.difference(&tags).count());
-            said.insert("tags".into(), json!({ "added": added, "removed": removed }));
-            batch.erase::<EntityTag, _>("entity_id", &[entity.id]);
-            put_tags(batch, entity.id, &tags);
-        }
-        if !said.is_empty() {
-            batch.put(&after).audit(entry(services, "person.changed", &after, Value::Object(said)));
-        }
-        Ok(after)
     }
 
     /// Somebody who is known already.

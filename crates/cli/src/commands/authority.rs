@@ -6,10 +6,30 @@ use app::instance::AuthorityReset;
 use app::instance::backup::How;
 use app::{App, Code, Problem};
 
-use super::forget::Way;
 use super::{Done, OperationError, house};
 use crate::args::Authority;
 use crate::show::{Screen, Tone, inline, plural};
+
+/// What the flags ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Count, and leave it at that.
+    DryRun,
+    /// Show, ask, and do it.
+    Ask,
+    /// Do it.
+    Yes,
+}
+
+impl Way {
+    const fn of(dry_run: bool, yes: bool) -> Self {
+        match (dry_run, yes) {
+            (true, _) => Self::DryRun,
+            (false, true) => Self::Yes,
+            (false, false) => Self::Ask,
+        }
+    }
+}
 
 pub(crate) async fn authority(app: &App, screen: &Screen, command: Authority) -> Done {
     match command {

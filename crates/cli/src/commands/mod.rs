@@ -7,7 +7,6 @@ mod audit;
 mod authority;
 mod authorize;
 mod events;
-mod forget;
 mod ggs;
 mod house;
 mod jobs;
@@ -15,7 +14,6 @@ mod keeping;
 mod knocks;
 pub(crate) mod lines;
 mod model;
-mod people;
 mod policies;
 mod prompt;
 pub(crate) mod run;
@@ -52,7 +50,6 @@ pub(crate) async fn dispatch(
         Command::Authorize => authorize::authorize(screen).await,
         Command::Ggs(Ggs::Step) => ggs::step(screen).await,
         Command::Acl(command) => acl::acl(app, screen, command).await,
-        Command::People(command) => people::people(app, screen, command).await,
         Command::Vpol(command) => vpol::vpol(app, screen, command).await,
         Command::Authority(command) => authority::authority(app, screen, command).await,
         Command::Halt => tools::halt(app, screen).await,
@@ -62,9 +59,6 @@ pub(crate) async fn dispatch(
         Command::Why { id, recheck: true } => tasks::recheck(app, screen, &id).await,
         Command::Events(command) => events::events(app, screen, command).await,
         Command::Audit(command) => audit::audit(app, screen, command).await,
-        Command::Forget { person, dry_run, yes } => {
-            forget::forget(app, screen, &person, forget::Way::of(dry_run, yes)).await
-        }
         Command::Status => house::status(app, screen).await,
         Command::Model(command) => model::model(app, screen, surroundings, command).await,
         Command::Doctor => house::doctor(app, screen, surroundings).await,
