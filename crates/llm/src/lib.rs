@@ -23,7 +23,7 @@ pub use model::{
 pub use reflex::{GRAMMAR, Reflex};
 pub use script::{Script, Sleep};
 pub use tiers::Tiers;
-pub use worded::{Moment, REPLY_BYTES, ToolText, Worded};
+pub use worded::{Moment, REPLY_BYTES, StandingInstructions, ToolText, Worded};
 
 use std::pin::Pin;
 

@@ -7,6 +7,7 @@
 //!
 //! Start reading at [`Worded::prompt`] for what goes out and at `read::Form::read` for what comes back.
 
+mod instructions;
 mod lenient;
 mod read;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 
+pub use instructions::StandingInstructions;
 pub(crate) use read::Form;
 pub use read::REPLY_BYTES;
 
@@ -53,12 +55,20 @@ pub struct Worded {
     tools: Vec<ToolText>,
     moment: Moment,
     listen: Listen,
+    instructions: StandingInstructions,
 }
 
 impl Worded {
     /// `tools` in the order in which they are to be preferred.
     pub fn new(model: Arc<dyn Model>, tools: Vec<ToolText>, moment: Moment) -> Self {
-        Self { model, tools, moment, listen: Arc::new(|_| ()) }
+        let instructions = StandingInstructions::default();
+        Self { model, tools, moment, listen: Arc::new(|_| ()), instructions }
+    }
+
+    /// What the owner wants in every system prompt, as it is when a prompt is made.
+    #[must_use]
+    pub fn with_instructions(self, instructions: StandingInstructions) -> Self {
+        Self { instructions, ..self }
     }
 
     /// Somebody hears replies as they come in.
@@ -73,10 +83,13 @@ impl Worded {
         let place = Place::of(ask);
         Prompt {
             place,
-            system: system(place.role, &self.tools),
+            system: format!("{}{}", system(place.role, &self.tools), self.instructions.section()),
             user: show::user(ask, &(self.moment)(ask.now)),
             schema: schema::of(place.role, &self.tools),
-            calling: (place.role == Role::Executor && !self.tools.is_empty()).then(|| calling(&self.tools)),
+            calling: (place.role == Role::Executor && !self.tools.is_empty()).then(|| {
+                let Calling { system, tools } = calling(&self.tools);
+                Calling { system: format!("{system}{}", self.instructions.section()), tools }
+            }),
             classes: self.classes(ask),
         }
     }
@@ -171,7 +184,7 @@ impl fmt::Debug for Worded {
 }
 
 /// What a role is told in every ask.
-const fn instructions(role: Role) -> &'static str {
+const fn role_text(role: Role) -> &'static str {
     match role {
         Role::Perceiver => include_str!("prompts/perceiver.md"),
         Role::Planner => include_str!("prompts/planner.md"),
@@ -183,13 +196,13 @@ const fn instructions(role: Role) -> &'static str {
 
 /// How a role is to reply: the last part of its instructions, which a second try and a correction repeat.
 fn form(role: Role) -> &'static str {
-    let text = instructions(role);
+    let text = role_text(role);
     text.split_once("\n## Reply\n").map_or(text, |(_, form)| form).trim()
 }
 
 /// For an executor that calls tools instead of writing what it would call.
 fn calling(tools: &[ToolText]) -> Calling {
-    let text = instructions(Role::Executor);
+    let text = role_text(Role::Executor);
     let rules = text.split_once("\n## Reply\n").map_or(text, |(rules, _)| rules);
     let callable = |tool: &ToolText| Callable {
         name: tool.id.to_string(),
@@ -209,7 +222,7 @@ fn calling(tools: &[ToolText]) -> Calling {
 
 /// Planner and executor are told of the tools; the others have nothing to do with them.
 fn system(role: Role, tools: &[ToolText]) -> String {
-    let mut text = instructions(role).to_owned();
+    let mut text = role_text(role).to_owned();
     if matches!(role, Role::Planner | Role::Executor) {
         text.push_str("\n## Tools\n");
         for ToolText { id, description, input_schema, .. } in tools {

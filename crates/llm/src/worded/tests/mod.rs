@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use domain::ask::{Ask, Unanswered, Usage};
 
-use super::{Worded, samples};
+use super::{StandingInstructions, Worded, samples};
 use crate::model::{Completing, Completion, Listen, Model, Prompt};
 use crate::{Answer, Heard, Provider as _};
 
@@ -54,6 +54,27 @@ fn what_the_model_cost_is_handed_on_even_if_its_words_cannot_be_used() {
     assert_eq!(reply, Err(Unanswered::unusable(why)));
     assert_eq!(usage, Usage { model: "parrot-1".into(), tokens_in, ..Usage::default() });
     assert!(model.knows_another_way());
+}
+
+#[test]
+fn standing_instructions_end_every_system_prompt_from_the_moment_they_are_set() {
+    let instructions = StandingInstructions::default();
+    let model = worded(Ok(String::new())).with_instructions(instructions.clone());
+    let systems = |model: &Worded| -> Vec<String> {
+        let prompts = samples::all().into_iter().map(|(_, ask)| model.prompt(&ask));
+        prompts
+            .flat_map(|prompt| [Some(prompt.system), prompt.calling.map(|calling| calling.system)])
+            .flatten()
+            .collect()
+    };
+    let before = systems(&model);
+    assert!(before.iter().all(|system| !system.contains("Standing instructions")));
+    instructions.set(vec!["write British English".into(), "ask before\nyou delete".into()]);
+    let section = "\n## Standing instructions of the owner\n\nThey hold for every task:\n- write British English\n- ask before\n  you delete\n";
+    let after: Vec<String> = before.iter().map(|system| format!("{system}{section}")).collect();
+    assert_eq!(systems(&model), after);
+    instructions.set(Vec::new());
+    assert_eq!(systems(&model), before);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What each role is shown, compared with the files in `prompts/shown`. A change to a prompt is a change to these files:
 //! the failing test prints the new text.
 
-use super::super::{Form, form, instructions, lenient, samples};
+use super::super::{Form, form, lenient, role_text, samples};
 use super::worded;
 use crate::model::{Place, Role};
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ fn what_does_not_vary_is_the_system_part_and_only_two_roles_see_the_tools() {
                      Arguments: {\"properties\":{\"under\":{}}}\n\n### read_file\nReads one file.\n\
                      Arguments: {\"required\":[\"path\"]}\n";
         let told = matches!(prompt.place.role, Role::Planner | Role::Executor);
-        let expected = [instructions(prompt.place.role), if told { tools } else { "" }].concat();
+        let expected = [role_text(prompt.place.role), if told { tools } else { "" }].concat();
         assert_eq!(prompt.system, expected, "{name}");
     }
 }
@@ -60,7 +60,7 @@ fn every_role_says_how_to_reply_with_examples_that_can_be_read() {
 
 #[test]
 fn every_check_that_a_planner_is_told_of_can_be_read() {
-    let checks = lenient::find(instructions(Role::Planner)).unwrap();
+    let checks = lenient::find(role_text(Role::Planner)).unwrap();
     let checks = checks.into_iter().filter(|value| value.get("subtasks").is_none());
     let checks: Vec<_> = checks.take_while(|value| value.get("question").is_none()).collect();
     assert_eq!(checks.len(), 10, "all but all_of, any_of and not, which are shown without a body");
