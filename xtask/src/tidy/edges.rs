@@ -22,7 +22,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("tools", &["domain", "broker", "ledger", "memory", "sandbox"]),
     ("kernel", KERNEL),
     ("app", APP),
-    ("present", &["domain", "policy", "screen", "engine", "ledger", "llm", "broker", "app"]),
+    ("present", &["domain", "screen", "engine", "llm", "broker"]),
     ("host", &["domain", "policy", "broker", "ledger", "ledger-sql", "llm", "models", "kernel", "app"]),
     ("server", &["domain", "app", "present"]),
     ("channels", &["domain", "app", "present"]),
@@ -59,6 +59,7 @@ const APP: &[&str] = &[
     "broker",
     "tools",
     "kernel",
+    "present",
 ];
 
 const EVERYTHING: &[&str] = &[
@@ -192,9 +193,10 @@ mod tests {
             ("cli", "testkit", Normal, Some("make it a dev-dependency")),
             ("cli", "axum", Normal, Some("only `server` may")),
             ("attic", "domain", Normal, Some("`attic` has no row")),
-            ("present", "app", Normal, None),
+            ("app", "present", Normal, None),
+            ("kernel", "present", Normal, Some("`kernel` depends on `present`")),
             ("present", "ledger-sql", Normal, Some("`present` depends on `ledger-sql`")),
-            ("app", "present", Normal, Some("`app` depends on `present`")),
+            ("present", "app", Normal, Some("`present` depends on `app`")),
             ("domain", "attic", Normal, Some("`domain` depends on `attic`")),
         ];
         for (from, to, kind, expected) in table {
