@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use authority::{Acl, Approvals, Authority, Lasting, Tools, Vpol};
+pub(crate) use authority::{Acl, Authority, Tools, Vpol};
 pub(crate) use model::{Model, Tier};
 
 #[derive(Debug, Parser)]
@@ -126,12 +126,6 @@ pub(crate) enum Command {
         #[arg(long)]
         recording: bool,
     },
-    /// What waits for your word
-    #[command(
-        subcommand,
-        after_help = "Example:\n  regent approvals list\n  regent approvals approve a-m3xd"
-    )]
-    Approvals(Approvals),
     /// Put back the files that a task has changed, in the folder it worked in
     #[command(
         after_help = "Example:\n  regent undo t-k7q2 --dry-run\n  regent undo t-k7q2\n\nWhat is kept, and what cannot be undone: docs/undo.md"

@@ -17,7 +17,6 @@ use jiff::tz::TimeZone;
 use present::approval::{describe_deadline, write_title};
 use serde_json::Value;
 
-use super::approvals::changed;
 use super::jobs::{Resizes, Suspended};
 use super::prompt::{Conversation, Desk, Terminal};
 use crate::live::Live;
@@ -232,7 +231,7 @@ impl Desk for AtWork<'_> {
     }
 
     async fn changed(&self, view: &ApprovalView, pair: &str) -> Result<Value, Problem> {
-        changed(self.app, view, &[pair.to_owned()]).await
+        self.app.approvals().change_arguments(view, &[pair.to_owned()]).await
     }
 
     fn now(&self) -> Time {

@@ -1,7 +1,6 @@
 //! One file per group of commands: each turns arguments into one use case of [`app::App`] and shows what comes back.
 
 mod acl;
-mod approvals;
 pub(crate) mod attend;
 mod audit;
 mod authority;
@@ -12,7 +11,6 @@ mod ggs;
 mod house;
 mod jobs;
 mod keeping;
-mod knocks;
 pub(crate) mod lines;
 mod model;
 mod plan;
@@ -60,7 +58,6 @@ pub(crate) async fn dispatch(
         }
         Command::Cancel { id } => tasks::cancel(app, screen, &id).await,
         Command::Replay { id, recording } => tasks::replay(app, screen, &id, recording).await,
-        Command::Approvals(command) => approvals::approvals(app, screen, command).await,
         Command::Tools(command) => tools::tools(app, screen, surroundings, attendance, command).await,
         Command::Undo { task, dry_run } => undo::undo(app, screen, &task, dry_run).await,
         Command::Authorize => authorize::authorize(screen).await,

@@ -142,10 +142,6 @@ impl Screen {
         Ok(())
     }
 
-    pub(crate) const fn theme(&self) -> Theme {
-        self.out.theme
-    }
-
     pub(crate) const fn mark(&self, symbol: &'static str, word: &'static str) -> &'static str {
         self.err.theme.mark(symbol, word)
     }
