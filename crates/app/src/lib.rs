@@ -51,7 +51,7 @@ use tools::Tools;
 
 /// Every operation of every feature, in the order of the help.
 pub(crate) const GROUPS: &[&operation::OperationGroup] =
-    &[&tasks::WORK, &grants::GROUP, &people::GROUP, &people::FORGET_GROUP];
+    &[&tasks::WORK, &approvals::GROUP, &grants::GROUP, &people::GROUP, &people::FORGET_GROUP];
 
 /// What the composition root gives the features and the kernel.
 pub struct Parts {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use authority::{Acl, Approvals, Authority, Lasting, Tools, Vpol};
+pub(crate) use authority::{Acl, Authority, Tools, Vpol};
 pub(crate) use model::{Model, Tier};
 
 #[derive(Debug, Parser)]
@@ -97,12 +97,6 @@ pub(crate) enum Command {
         #[arg(long)]
         recording: bool,
     },
-    /// What waits for your word
-    #[command(
-        subcommand,
-        after_help = "Example:\n  regent approvals list\n  regent approvals approve a-m3xd"
-    )]
-    Approvals(Approvals),
     /// The tools: what there is, what is on, and a call by your own hand
     #[command(subcommand, after_help = "Example:\n  regent tools call hash path=README.md")]
     Tools(Tools),

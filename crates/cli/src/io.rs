@@ -9,6 +9,7 @@ use app::operation::{AnyOutput, AttendedTask, BoxedFuture, InputLine, OperationI
 use app::tasks::Report;
 use app::{App, Code, Problem, Surface, WaitMode};
 use async_trait::async_trait;
+use domain::event::TERMINAL;
 use domain::limits::LINE_BYTES;
 use host::ProcessEnvironment;
 use present::progress::TaskProgress;
@@ -83,6 +84,10 @@ impl OperationIo for TerminalIo<'_> {
         // On a thread of its own: Ctrl-C must work while there is no input.
         let line = host::run_blocking(|| read_line(&mut io::stdin().lock(), LINE_BYTES)).await;
         line.map_err(|error| Problem::new(Code::INPUT, format!("standard input cannot be read: {error}")))
+    }
+
+    fn via(&self) -> &'static str {
+        TERMINAL
     }
 
     fn can_ask(&self) -> bool {

@@ -1,7 +1,19 @@
 //! What waits for a person, and what they say about it.
 
+mod access_request_page;
+mod answer;
+mod approve;
+mod code;
 mod codes;
+mod durations;
+mod escalate;
+mod list;
+mod modify;
+mod page;
 mod pending;
+mod reject;
+mod reply;
+mod show;
 mod view;
 
 use std::sync::Arc;
@@ -18,15 +30,42 @@ use ledger::{Batch, CommitError, Found, Refusal};
 use serde::Serialize;
 use serde_json::Value;
 
-use kernel::approvals::{self, self as approve, APPROVALS, ApprovalAnswer};
+use kernel::approvals::{self, APPROVALS, ApprovalAnswer};
 use kernel::{Code, Problem};
 use kernel::{Services, Unshown};
 
 use crate::App;
+use crate::operation::{OperationEntry, OperationGroup};
 use codes::{CODES, no_such_code};
 
-pub use pending::{PendingItem, PendingList};
+pub use answer::ApprovalOutcome;
+pub use approve::{ApproveRequests, ApproveSummary};
+pub use code::CreateReplyCode;
+pub use durations::{ApprovalLifetime, ApprovalValidity};
+pub use escalate::EscalateRequest;
+pub use list::ListApprovals;
+pub use modify::ModifyRequest;
+pub use pending::{ApprovalItem, PendingList};
 pub use present::approval::{ApprovalView, Coverage};
+pub use reject::RejectRequest;
+pub use reply::ReplyWithCode;
+pub use show::{ApprovalDetails, ShowApproval};
+
+pub const GROUP: OperationGroup = OperationGroup {
+    name: "approvals",
+    about: "What waits for your word",
+    examples: &["regent approvals list", "regent approvals approve a-m3xd"],
+    operations: &[
+        OperationEntry::of::<ListApprovals>(),
+        OperationEntry::of::<ShowApproval>(),
+        OperationEntry::of::<ApproveRequests>(),
+        OperationEntry::of::<RejectRequest>(),
+        OperationEntry::of::<ModifyRequest>(),
+        OperationEntry::of::<EscalateRequest>(),
+        OperationEntry::of::<CreateReplyCode>(),
+        OperationEntry::of::<ReplyWithCode>(),
+    ],
+};
 
 /// What somebody does with a question.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +117,7 @@ impl Approvals<'_> {
     }
 
     pub(super) async fn open(self, services: &Services, limit: u32) -> Result<Vec<ApprovalView>, Problem> {
-        approve::expire(services, LIST_ENTRIES).await?;
+        approvals::expire(services, LIST_ENTRIES).await?;
         let mut views = Vec::new();
         for asked in services.ledger.open_approvals(services.now(), limit).await? {
             views.push(self.view(services, asked).await?);
@@ -91,7 +130,7 @@ impl Approvals<'_> {
     #[tracing::instrument(level = "info", name = "approvals.show", skip_all)]
     pub async fn show(self, id: &str) -> Result<ApprovalView, Problem> {
         let services = self.app.kernel.services().await?;
-        let asked = approve::expired(&services, self.asked(id).await?).await?;
+        let asked = approvals::expired(&services, self.asked(id).await?).await?;
         self.whole_view(&services, asked).await
     }
 
@@ -130,7 +169,7 @@ impl Approvals<'_> {
     ) -> Result<ApprovalView, Problem> {
         let services = self.app.kernel.services().await?;
         loop {
-            let asked = approve::expired(&services, self.asked(id).await?).await?;
+            let asked = approvals::expired(&services, self.asked(id).await?).await?;
             // What is answered is what this instance has asked.
             let asked = services.ledger.verified_approval(asked.id).await?.unwrap_or(asked);
             if !asked.status.is_open() {
@@ -190,20 +229,20 @@ impl Approvals<'_> {
                     Lasting::Once => None,
                     lasting => {
                         let terms = question.offer.ok_or_else(not_offered)?;
-                        let (id, until) = (services.id(), approve::lasts(lasting, now));
-                        approve::grant(id, &terms, until, Some(asked.id), &salt, now, batch)?;
+                        let (id, until) = (services.id(), approvals::lasts(lasting, now));
+                        approvals::grant(id, &terms, until, Some(asked.id), &salt, now, batch)?;
                         Some(id)
                     }
                 };
                 let leave = Some(asked.fingerprint);
                 let good_for = good_for.unwrap_or(APPROVAL_TOKEN);
                 let approved = ApprovalAnswer { leave, grant, good_for, ..verdict(Status::Approved) };
-                approve::answer(asked, &approved, now, batch)
+                approvals::answer(asked, &approved, now, batch)
             }
             Act::Reject { reason } => {
                 self.no_secret(|secrets| secrets.found_in_text(&reason).map(str::to_owned))?;
                 let said = (!reason.is_empty()).then(|| Blob::personal(reason.into_bytes(), &salt));
-                approve::answer(asked, &ApprovalAnswer { said, ..verdict(Status::Rejected) }, now, batch)
+                approvals::answer(asked, &ApprovalAnswer { said, ..verdict(Status::Rejected) }, now, batch)
             }
             Act::Modify { args, typed } => {
                 self.no_secret(|secrets| secrets.found_in(&args).map(str::to_owned))?;
@@ -214,7 +253,7 @@ impl Approvals<'_> {
                     .map_err(|error| unfit(asked, error.why()))?;
                 let leave = Some(self.modified(services, asked, &question, args, &salt).await?);
                 let said = Some(Blob::personal(body, &salt));
-                approve::answer(
+                approvals::answer(
                     asked,
                     &ApprovalAnswer { leave, said, ..verdict(Status::Modified) },
                     now,
@@ -230,7 +269,7 @@ impl Approvals<'_> {
                         .safe("it is still open")
                         .remedy("regent explain R2021"));
                 };
-                approve::escalate(asked, next, self.app.settings.approval_time(), now, batch)
+                approvals::escalate(asked, next, self.app.settings.approval_time(), now, batch)
             }
         })
     }

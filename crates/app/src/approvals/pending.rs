@@ -8,28 +8,43 @@ use crate::people::AccessRequestView;
 use kernel::Problem;
 
 /// What waits for the owner, next to expire first, and how much there is in all.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
 pub struct PendingList {
-    pub items: Vec<PendingItem>,
-    /// Calls that wait, shown or not.
+    pub items: Vec<ApprovalItem>,
+    /// How many items were asked for at most.
+    #[serde(skip)]
+    pub limit: u32,
+    /// Calls that wait, listed or not.
+    #[serde(skip)]
     pub calls: u64,
-    /// Senders that want in, shown or not.
+    /// Senders that want in, listed or not.
+    #[serde(skip)]
     pub senders: u64,
 }
 
+/// An approval request for a call, or an access request.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
-pub enum PendingItem {
+pub enum ApprovalItem {
     Call(Box<ApprovalView>),
-    Sender(Box<AccessRequestView>),
+    AccessRequest(Box<AccessRequestView>),
 }
 
-impl PendingItem {
+impl ApprovalItem {
+    /// The shortest form of its id.
+    pub(super) fn short(&self) -> &str {
+        match self {
+            Self::Call(view) => &view.short,
+            Self::AccessRequest(view) => &view.short,
+        }
+    }
+
     #[must_use]
     pub const fn timeout_at(&self) -> Time {
         match self {
             Self::Call(view) => view.timeout_at,
-            Self::Sender(view) => view.timeout_at,
+            Self::AccessRequest(view) => view.timeout_at,
         }
     }
 }
@@ -45,14 +60,15 @@ impl Approvals<'_> {
         let services = self.app.kernel.services().await?;
         let calls = self.open(&services, limit).await?;
         let wanting = self.app.access_requests().open(&services, limit.min(senders)).await?;
-        let calls = calls.into_iter().map(|view| PendingItem::Call(Box::new(view)));
-        let wanting = wanting.into_iter().map(|view| PendingItem::Sender(Box::new(view)));
-        let mut items: Vec<PendingItem> = calls.chain(wanting).collect();
-        items.sort_by_key(PendingItem::timeout_at);
+        let calls = calls.into_iter().map(|view| ApprovalItem::Call(Box::new(view)));
+        let wanting = wanting.into_iter().map(|view| ApprovalItem::AccessRequest(Box::new(view)));
+        let mut items: Vec<ApprovalItem> = calls.chain(wanting).collect();
+        items.sort_by_key(ApprovalItem::timeout_at);
         items.truncate(limit as usize);
         let now = services.now();
         Ok(PendingList {
             items,
+            limit,
             calls: services.ledger.count_open_approvals(now).await?,
             senders: services.ledger.count_open_knocks(now).await?,
         })

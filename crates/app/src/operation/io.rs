@@ -60,6 +60,9 @@ pub trait OperationIo: Send + Sync {
     /// If the input cannot be read.
     async fn read_line(&self) -> Result<Option<InputLine>, Problem>;
 
+    /// The name under which answers of this caller are recorded: `terminal`.
+    fn via(&self) -> &'static str;
+
     /// Whether there is a person to ask.
     fn can_ask(&self) -> bool;
 

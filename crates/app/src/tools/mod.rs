@@ -1,5 +1,7 @@
 //! The tools: what there is, what is switched on, how much each is watched; and a call that the owner asks for by name.
 
+mod arguments;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::approvals::PendingItem;
+use app::approvals::ApprovalItem;
 use domain::ask::Action;
 use serde_json::json;
 use testkit::scripted::call;
@@ -32,10 +32,10 @@ async fn calls_and_senders_are_one_list_by_expiry_with_a_limit_and_counts() {
             world.run("delete old.txt").await.expect("a report");
         }
         let list = world.app.approvals().pending(100, 3).await.expect("a list");
-        let is_call = |item: &PendingItem| matches!(item, PendingItem::Call(_));
+        let is_call = |item: &ApprovalItem| matches!(item, ApprovalItem::Call(_));
         assert_eq!((list.calls, list.senders, list.items.len()), (2, SENDERS, 5), "{kept:?}");
         assert!(list.items[..2].iter().all(is_call) && !list.items[2..].iter().any(is_call), "{kept:?}");
-        assert!(list.items.is_sorted_by_key(PendingItem::timeout_at), "{kept:?}");
+        assert!(list.items.is_sorted_by_key(ApprovalItem::timeout_at), "{kept:?}");
         assert_eq!(world.app.approvals().pending(1, 3).await.expect("a list").items.len(), 1, "{kept:?}");
         assert_eq!(
             world.app.approvals().pending(100, 100).await.expect("a list").items.len(),

@@ -16,7 +16,6 @@ use host::ProcessEnvironment;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::approvals::changed;
 use super::jobs::{Resizes, Suspended};
 use super::prompt::{Conversation, Desk, Terminal};
 use crate::live::Live;
@@ -231,7 +230,7 @@ impl Desk for AtWork<'_> {
     }
 
     async fn changed(&self, view: &ApprovalView, pair: &str) -> Result<Value, Problem> {
-        changed(self.app, view, &[pair.to_owned()]).await
+        self.app.approvals().change_arguments(view, &[pair.to_owned()]).await
     }
 
     fn now(&self) -> Time {

@@ -1,7 +1,6 @@
 //! One file per group of commands: each turns arguments into one use case of [`app::App`] and shows what comes back.
 
 mod acl;
-mod approvals;
 pub(crate) mod attend;
 mod audit;
 mod authority;
@@ -11,7 +10,6 @@ mod ggs;
 mod house;
 mod jobs;
 mod keeping;
-mod knocks;
 pub(crate) mod lines;
 mod model;
 mod policies;
@@ -45,7 +43,6 @@ pub(crate) async fn dispatch(
     match command {
         Command::Cancel { id } => tasks::cancel(app, screen, &id).await,
         Command::Replay { id, recording } => tasks::replay(app, screen, &id, recording).await,
-        Command::Approvals(command) => approvals::approvals(app, screen, command).await,
         Command::Tools(command) => tools::tools(app, screen, io, command).await,
         Command::Authorize => authorize::authorize(screen).await,
         Command::Ggs(Ggs::Step) => ggs::step(screen).await,

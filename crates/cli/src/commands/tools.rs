@@ -9,7 +9,7 @@ use app::tools::{DirectRequest, ToolLine, ToolView};
 use app::{App, Code, Problem};
 use broker::access::Switch;
 use domain::limits::LINE_BYTES;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Done;
 use crate::args::Tools;
@@ -178,56 +178,10 @@ fn registration(file: &str) -> Result<String, Problem> {
     }
 }
 
-/// `path=a.txt`, each read as the tool's schema has it, or one JSON object.
-pub(super) async fn arguments(
-    app: &App,
-    tool: &str,
-    given: &[String],
-    whole: Option<&str>,
-) -> Result<Value, Problem> {
-    let bad = |why: String| {
-        Problem::new(Code::BAD_ARGUMENTS, why)
-            .safe("nothing was done")
-            .remedy(format!("regent tools show {tool}"))
-    };
-    if let Some(text) = whole {
-        let unreadable = |error: serde_json::Error| match error.classify() {
-            serde_json::error::Category::Data => bad(format!("--args: {}", domain::json::reason(&error))),
-            _ => bad(format!("--args is no JSON: {error}")),
-        };
-        let value: Value = domain::json::from_str(text).map_err(unreadable)?;
-        return if value.is_object() { Ok(value) } else { Err(bad("--args is no JSON object".into())) };
-    }
-    let schema = app.tools().show(tool).await?.spec.input_schema;
-    let mut args = Map::new();
-    for pair in given {
-        let (name, value) =
-            pair.split_once('=').ok_or_else(|| bad(format!("`{pair}` is not of the form name=value")))?;
-        let field = schema.pointer(&format!("/properties/{}", name.replace('~', "~0").replace('/', "~1")));
-        let value = match field.map(kind).as_deref() {
-            Some("array") if !value.starts_with('[') => listed(value),
-            // Whatever is no text is written as JSON; what does not read as such is left to the schema to refuse.
-            Some(kind) if kind != "string" && kind != "choice" => {
-                domain::json::from_str(value).unwrap_or_else(|_| Value::from(value))
-            }
-            _ => Value::from(value),
-        };
-        if args.insert(name.to_owned(), value).is_some() {
-            return Err(bad(format!("`{name}` is given twice")));
-        }
-    }
-    Ok(Value::Object(args))
-}
-
-/// A list without the brackets: `rs,toml`.
-fn listed(value: &str) -> Value {
-    value.split(',').filter(|_| !value.is_empty()).map(Value::from).collect()
-}
-
 async fn call(app: &App, screen: &Screen, io: &TerminalIo<'_>, given: Given, wait: bool) -> Done {
     let Given { tool, args, json_args, yes } = given;
     let request = DirectRequest {
-        args: arguments(app, &tool, &args, json_args.as_deref()).await?,
+        args: app.tools().read_arguments(&tool, &args, json_args.as_deref()).await?,
         tool,
         confirmed: yes,
         workspace: io.folder()?,

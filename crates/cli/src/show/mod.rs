@@ -140,10 +140,6 @@ impl Screen {
         Ok(())
     }
 
-    pub(crate) const fn theme(&self) -> Theme {
-        self.out.theme
-    }
-
     pub(crate) fn note_problem(&self, problem: &Problem) {
         self.note(&render_problem(problem, self.err.theme));
     }
