@@ -39,6 +39,9 @@ pub(crate) struct Change {
 /// Crates whose tests read the documents.
 const READERS: &[&str] = &["cli", "domain", "app"];
 
+/// One file per error code: the build script of this crate turns them into code.
+const ERROR_PAGES: (&str, &str) = ("docs/errors/", "domain");
+
 impl Requested {
     /// `--full`, `--changed` or `--changed=REV`; `None` if this is no such flag.
     pub(crate) fn flag(argument: &str) -> Option<Self> {
@@ -88,6 +91,9 @@ impl Change {
                 }
                 Some((member, _)) => {
                     code.insert(member.name.clone());
+                }
+                None if file.starts_with(ERROR_PAGES.0) => {
+                    code.insert(ERROR_PAGES.1.to_owned());
                 }
                 None if Path::new(file).extension().is_some_and(|end| end == "md") => {
                     tests.extend(READERS.iter().map(|&name| name.to_owned()));
@@ -148,12 +154,13 @@ mod tests {
 
     #[test]
     fn a_change_reaches_what_is_built_on_it_and_the_tests_that_use_it() {
-        let table: [(&[&str], &[&str], &[&str]); 7] = [
+        let table: [(&[&str], &[&str], &[&str]); 8] = [
             (&["crates/cli/src/main.rs"], &["cli"], &["cli"]),
             (&["crates/domain/src/id.rs"], &["cli", "domain", "app"], &["cli", "domain", "app"]),
             (&["crates/domain/tests/integration/main.rs"], &[], &["domain"]),
             (&["crates/testkit/src/lib.rs"], &["testkit"], &["policy", "testkit"]),
             (&["docs/errors.md"], &[], &["cli", "domain", "app"]),
+            (&["docs/errors/R1001.md"], &["cli", "domain", "app"], &["cli", "domain", "app"]),
             (
                 &["Cargo.lock"],
                 &["cli", "domain", "policy", "app", "testkit"],
