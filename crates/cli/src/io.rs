@@ -10,7 +10,7 @@ use app::{App, Code, Problem, Surface, WaitMode};
 use async_trait::async_trait;
 use domain::limits::LINE_BYTES;
 use host::ProcessEnvironment;
-use present::Page;
+use present::{Page, Theme};
 use serde_json::Value;
 
 use crate::commands::attend::{self, Attendance};
@@ -58,6 +58,18 @@ impl OperationIo for TerminalIo<'_> {
         self.screen.note_page(page);
     }
 
+    fn note_theme(&self) -> Theme {
+        self.screen.note_theme()
+    }
+
+    fn is_watched(&self) -> bool {
+        self.screen.is_watched()
+    }
+
+    fn can_ask(&self) -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
     async fn read_line(&self) -> Result<Option<InputLine>, Problem> {
         // On a thread of its own: Ctrl-C must work while there is no input.
         let line = host::run_blocking(|| read_line(&mut io::stdin().lock(), LINE_BYTES)).await;
@@ -65,7 +77,7 @@ impl OperationIo for TerminalIo<'_> {
     }
 
     async fn ask(&self, page: &Page, prompt: &str) -> Result<Option<String>, Problem> {
-        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        if !self.can_ask() {
             return Ok(None);
         }
         self.screen.note_page(page);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::id::TaskId;
 use kernel::{Problem, Surface, WaitMode};
-use present::Page;
+use present::{Page, Theme};
 use serde_json::Value;
 
 use super::AnyOutput;
@@ -49,6 +49,15 @@ pub trait OperationIo: Send + Sync {
 
     /// Shows a problem that does not end the operation.
     fn note_problem(&self, problem: &Problem);
+
+    /// The look of the notes.
+    fn note_theme(&self) -> Theme;
+
+    /// Whether a person sees the notes as they are written.
+    fn is_watched(&self) -> bool;
+
+    /// Whether there is a person to ask.
+    fn can_ask(&self) -> bool;
 
     /// Whether the caller reads data; then it gets everything, where a person gets the first few.
     fn reads_data(&self) -> bool;
