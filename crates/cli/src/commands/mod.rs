@@ -12,10 +12,8 @@ mod forget;
 mod ggs;
 mod house;
 mod jobs;
-mod keeping;
 mod knocks;
 pub(crate) mod lines;
-mod model;
 mod people;
 mod plan;
 mod policies;
@@ -34,8 +32,6 @@ use crate::args::{Command, Ggs};
 use crate::io::TerminalIo;
 use crate::show::Screen;
 pub(crate) use acl::warn as warn_of_policies;
-pub(crate) use keeping::upgraded;
-pub(crate) use model::ScreenReporter;
 
 /// The exit code of a command that did what it was asked.
 pub(crate) type Done = Result<u8, OperationError>;
@@ -81,21 +77,6 @@ pub(crate) async fn dispatch(
         Command::Forget { person, dry_run, yes } => {
             forget::forget(app, screen, &person, forget::Way::of(dry_run, yes)).await
         }
-        Command::Status => house::status(app, screen).await,
-        Command::Model(command) => model::model(app, screen, surroundings, command).await,
-        Command::Doctor => house::doctor(app, screen, surroundings).await,
-        Command::Paths => house::paths(app, screen),
-        Command::Config(command) => house::config(app, screen, &command),
-        Command::Init { yes } => house::init(app, screen, yes).await,
-        Command::Tick => house::tick(app, screen).await,
-        Command::Upgrade { check } => keeping::upgrade(app, screen, check).await,
-        Command::Backup { to, dry_run } => {
-            keeping::backup(app, screen, surroundings, to.as_deref(), dry_run).await
-        }
-        Command::Restore { folder, dry_run, yes } => {
-            keeping::restore(app, screen, surroundings, &folder, dry_run, yes).await
-        }
-        Command::Explain { what } => house::explain(app, screen, &what).await,
         Command::Completions { shell } => house::completions(shell),
         Command::Help { topic } => house::help(screen, &topic),
     }
