@@ -11,6 +11,7 @@ pub mod approvals;
 pub mod grants;
 mod host;
 pub mod instance;
+pub mod models;
 pub mod operation;
 pub mod people;
 pub mod policies;
@@ -42,6 +43,7 @@ use instance::Instance;
 use instance::paths::InstancePaths;
 use instance::retention::Retention;
 use instance::settings::Settings;
+use models::ModelAdmin;
 use people::{AccessRequests, People};
 use policies::Policies;
 use policies::in_force::FilePolicies;
@@ -50,8 +52,16 @@ use tasks::Tasks;
 use tools::Tools;
 
 /// Every operation of every feature, in the order of the help.
-pub(crate) const GROUPS: &[&operation::OperationGroup] =
-    &[&tasks::WORK, &approvals::GROUP, &grants::GROUP, &people::GROUP, &people::FORGET_GROUP];
+pub(crate) const GROUPS: &[&operation::OperationGroup] = &[
+    &tasks::WORK,
+    &approvals::GROUP,
+    &grants::GROUP,
+    &people::GROUP,
+    &people::FORGET_GROUP,
+    &models::GROUP,
+    &instance::GROUP,
+    &instance::CONFIG_GROUP,
+];
 
 /// What the composition root gives the features and the kernel.
 pub struct Parts {
@@ -70,6 +80,8 @@ pub struct Parts {
     pub provider: Arc<dyn Provider>,
     /// Finds a model for what the provider does not understand.
     pub models: Arc<dyn ModelSource>,
+    /// Shows and changes which models are asked.
+    pub model_admin: Arc<dyn ModelAdmin>,
 }
 
 impl std::fmt::Debug for Parts {
@@ -85,6 +97,7 @@ impl std::fmt::Debug for Parts {
 pub struct App {
     pub(crate) kernel: Kernel,
     pub(crate) host: Arc<dyn InstanceHost>,
+    pub(crate) model_admin: Arc<dyn ModelAdmin>,
     pub(crate) paths: InstancePaths,
     pub(crate) settings: Settings,
     pub(crate) mistakes: Vec<String>,
@@ -99,8 +112,8 @@ impl std::fmt::Debug for App {
 impl App {
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { paths, settings, mistakes, host, clock, ids, probe, zone, timing, provider, models } =
-            parts;
+        let Parts { paths, settings, mistakes, host, model_admin, .. } = parts;
+        let Parts { clock, ids, probe, zone, timing, provider, models, .. } = parts;
         let kernel = Kernel::new(KernelParts {
             host: Arc::<dyn InstanceHost>::clone(&host),
             clock,
@@ -115,7 +128,7 @@ impl App {
             guarded: paths.guarded(),
             settings: settings.for_runs(),
         });
-        Self { kernel, host, paths, settings, mistakes }
+        Self { kernel, host, model_admin, paths, settings, mistakes }
     }
 
     #[must_use]

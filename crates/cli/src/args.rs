@@ -1,14 +1,12 @@
 //! The command line, as types. Every command's help ends with an example.
 
 mod authority;
-mod model;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use authority::{Acl, Authority, Tools, Vpol};
-pub(crate) use model::{Model, Tier};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -100,12 +98,6 @@ pub(crate) enum Command {
     /// The tools: what there is, what is on, and a call by your own hand
     #[command(subcommand, after_help = "Example:\n  regent tools call hash path=README.md")]
     Tools(Tools),
-    /// Language models: who is asked and why, whether they answer, who is to be
-    #[command(
-        subcommand,
-        after_help = "Example:\n  regent model list\n  regent model set brain anthropic/claude-sonnet-5-5\n\nSet-up for each provider: docs/models.md"
-    )]
-    Model(Model),
     /// What the broker would say to a model's calls: episodes in, decisions out
     #[command(
         after_help = "Example:\n  echo '{\"id\":1,\"request\":\"read notes.txt\",\"tools\":[{\"name\":\"read\",\"tier\":\"read_only\",\"input_schema\":{\"properties\":{\"path\":{}}}}],\"steps\":[{\"tool\":\"read\",\"args\":{\"path\":\"notes.txt\"}}]}' | regent authorize\n\nEach line is answered with {\"id\",\"steps\":[{\"tool\",\"decision\",\"layer\",\"reason\",\"provenance\"}]}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"
@@ -150,63 +142,6 @@ pub(crate) enum Command {
     /// The record of every decision and every outcome
     #[command(subcommand, after_help = "Example:\n  regent audit verify")]
     Audit(Audit),
-    /// What needs you, and how the house is doing
-    #[command(after_help = "Example:\n  regent status")]
-    Status,
-    /// Look at everything and say what to do about it
-    #[command(after_help = "Example:\n  regent doctor")]
-    Doctor,
-    /// Where data, keys and settings are, and how to remove them
-    #[command(after_help = "Example:\n  regent paths --json")]
-    Paths,
-    /// The settings that count
-    #[command(subcommand, after_help = "Example:\n  regent config show --origin")]
-    Config(Config),
-    /// Set up the house; not needed, the first command does it too
-    #[command(after_help = "Example:\n  regent init --yes")]
-    Init {
-        /// Ask nothing
-        #[arg(long)]
-        yes: bool,
-    },
-    /// Do what the house does by itself now and then, if it is due; by hand or from cron
-    #[command(after_help = "Example:\n  regent tick")]
-    Tick,
-    /// Bring the house forward to this program, or only try; the next command does it too
-    #[command(after_help = "Example:\n  regent upgrade --check")]
-    Upgrade {
-        /// Only rehearse it, and say what would happen
-        #[arg(long, visible_alias = "dry-run")]
-        check: bool,
-    },
-    /// Copy the whole house, and try whether the copy can be restored
-    #[command(after_help = "Example:\n  regent backup --to /mnt/usb")]
-    Backup {
-        /// Where the copy's folder is made; without it: beside the house's data
-        #[arg(long, value_name = "FOLDER")]
-        to: Option<PathBuf>,
-        /// Say what would be copied, and write nothing
-        #[arg(long)]
-        dry_run: bool,
-    },
-    /// Put a backup in the place of this house; what is there is copied first
-    #[command(after_help = "Example:\n  regent restore --dry-run /mnt/usb/regent-20261116T051805Z")]
-    Restore {
-        /// The folder of a backup
-        folder: PathBuf,
-        /// Try it in a scratch place, and say what would be replaced
-        #[arg(long)]
-        dry_run: bool,
-        /// Ask nothing
-        #[arg(long)]
-        yes: bool,
-    },
-    /// What an error code or a decision means
-    #[command(after_help = "Example:\n  regent explain R4010")]
-    Explain {
-        /// A code like R4010, or an id
-        what: String,
-    },
     /// Print completions for a shell
     #[command(
         after_help = "Example:\n  regent completions bash > ~/.local/share/bash-completion/completions/regent"
@@ -229,7 +164,6 @@ impl Command {
     /// Whether it is of use even where nobody knows where the house is.
     pub(crate) fn needs_no_house(&self) -> bool {
         match self {
-            Self::Explain { what } => app::Code::parse(what).is_some(),
             Self::Acl(Acl::Validate { files }) => !files.is_empty(),
             Self::Completions { .. }
             | Self::Help { .. }
@@ -248,10 +182,7 @@ impl Command {
             Self::Acl(Acl::Test { policies, events: false, .. }) | Self::Vpol(Vpol::Test { policies }) => {
                 !policies.is_empty()
             }
-            Self::Explain { .. }
-            | Self::Paths
-            | Self::Doctor
-            | Self::Completions { .. }
+            Self::Completions { .. }
             | Self::Help { .. }
             | Self::Authorize
             | Self::Ggs(_)
@@ -356,17 +287,6 @@ pub(crate) enum Audit {
         /// How many at the most
         #[arg(long, default_value_t = domain::limits::LIST_ENTRIES)]
         limit: u32,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Config {
-    /// Every setting with its value
-    #[command(after_help = "Example:\n  regent config show --origin")]
-    Show {
-        /// Say where each value came from
-        #[arg(long)]
-        origin: bool,
     },
 }
 

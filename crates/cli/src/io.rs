@@ -80,6 +80,10 @@ impl OperationIo for TerminalIo<'_> {
         self.screen.note_page(page);
     }
 
+    fn is_watched(&self) -> bool {
+        self.screen.is_watched()
+    }
+
     async fn read_line(&self) -> Result<Option<InputLine>, Problem> {
         // On a thread of its own: Ctrl-C must work while there is no input.
         let line = host::run_blocking(|| read_line(&mut io::stdin().lock(), LINE_BYTES)).await;

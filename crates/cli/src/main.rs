@@ -8,6 +8,7 @@ mod commands;
 mod faults;
 mod io;
 mod live;
+mod model_reporter;
 mod operations;
 mod show;
 mod terminal;
@@ -24,7 +25,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use domain::IdSource;
 use domain::probe::Probe;
-use host::model_selection::ConfiguredModels;
+use host::model_selection::{ConfiguredModelAdmin, ConfiguredModels};
 use host::{
     FileSizeLimit, HostConfig, OsHost, OsIds, ProcessEnvironment, SettingsSource, StoreWrapper, SystemClock,
 };
@@ -34,6 +35,7 @@ use app::operation::OperationError;
 use args::{Args, Color, Command, Global};
 use io::TerminalIo;
 use live::Live;
+use model_reporter::ScreenReporter;
 use show::Screen;
 use terminal::TerminalSession;
 
@@ -196,7 +198,7 @@ fn start(
     };
     tell(app, &screen);
     if let Some(upgrade) = app.instance().upgraded() {
-        screen.note(&commands::upgraded(&upgrade));
+        screen.note(&upgrade.describe_done());
     }
     // A tool that is still walking a tree must not keep the program from ending.
     runtime.shutdown_background();
@@ -256,9 +258,11 @@ fn parts(
         wrap_store,
         tools_off: surroundings.variable("REGENT_TOOLS_OFF").unwrap_or_default().into(),
     }));
-    let reporter = Box::new(commands::ScreenReporter(screen.clone()));
+    let reporter = Box::new(ScreenReporter(screen.clone()));
     let models = Arc::new(ConfiguredModels::new(settings.clone(), surroundings.clone(), reporter));
-    Parts { paths, settings, mistakes, host, clock, ids, probe, zone, timing, provider, models }
+    let model_admin =
+        Arc::new(ConfiguredModelAdmin::new(settings.clone(), surroundings.clone(), Arc::clone(&clock)));
+    Parts { paths, settings, mistakes, host, clock, ids, probe, zone, timing, provider, models, model_admin }
 }
 
 /// What a build for tests puts between the parts. In the product: nothing.

@@ -54,7 +54,7 @@ pub(crate) fn add_commands(mut root: Command, offer: &Offer) -> Command {
         } else {
             let command = Command::new(group.name)
                 .about(group.about)
-                .after_help(app::operation::help_after(group.examples, ""))
+                .after_help(app::operation::help_after(group.examples, group.notes))
                 .subcommand_required(true)
                 .arg_required_else_help(true);
             root.subcommand(command.subcommands(commands))
@@ -90,9 +90,10 @@ pub(crate) async fn run(
 ) -> Result<u8, OperationError> {
     let output = call.run(&OperationContext { app, io }).await?;
     screen.show_output(&*output, app)?;
-    if let Some(problem) = output.problem().filter(|_| !screen.json) {
-        screen.note_problem(&problem);
-    }
     io.ring();
-    Ok(output.exit())
+    match output.problem().filter(|_| !screen.json) {
+        // Reported like an error: after what the owner has to know in any case.
+        Some(problem) => Err(problem.into()),
+        None => Ok(output.exit()),
+    }
 }

@@ -380,5 +380,6 @@ fn app(
         timing: setup.timing,
         provider: Arc::clone(&setup.provider),
         models: Arc::clone(&setup.models),
+        model_admin: Arc::new(app::models::NoModelAdmin),
     })
 }

@@ -55,6 +55,7 @@ pub const GROUP: OperationGroup = OperationGroup {
     name: "approvals",
     about: "What waits for your word",
     examples: &["regent approvals list", "regent approvals approve a-m3xd"],
+    notes: "",
     operations: &[
         OperationEntry::of::<ListApprovals>(),
         OperationEntry::of::<ShowApproval>(),

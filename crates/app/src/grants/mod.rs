@@ -31,6 +31,7 @@ pub const GROUP: OperationGroup = OperationGroup {
     name: "grants",
     about: "What may be done without asking you",
     examples: &["regent grants list", "regent grants add write_file 'path=reports/*' --for 7d"],
+    notes: "",
     operations: &[
         OperationEntry::of::<ListGrants>(),
         OperationEntry::of::<AddGrant>(),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use domain::id::NodeId;
 use domain::{Digest, Time};
+use present::pluralize;
 use serde::{Deserialize, Serialize};
 
 /// Whether something is done, or only tried.
@@ -14,6 +15,12 @@ pub enum How {
     /// On a copy, or in a transaction that is taken back: nothing is changed.
     Rehearse,
     Really,
+}
+
+impl How {
+    pub(super) const fn dry_run(dry_run: bool) -> Self {
+        if dry_run { Self::Rehearse } else { Self::Really }
+    }
 }
 
 /// The format of backups that this program writes, and the newest that it reads.
@@ -70,6 +77,18 @@ pub struct Count {
     pub tables: usize,
     pub rows: u64,
     pub audit: Option<Tip>,
+}
+
+impl Count {
+    pub(super) fn describe(&self) -> String {
+        let (rows, tables) =
+            (pluralize(self.rows, "row", "rows"), pluralize(self.tables as u64, "table", "tables"));
+        format!("{rows} in {tables}")
+    }
+
+    pub(super) fn audit_entries(&self) -> u64 {
+        self.audit.as_ref().map_or(0, |tip| tip.seq)
+    }
 }
 
 /// What came of an upgrade, or would.

@@ -1,13 +1,9 @@
-//! The house as a whole: brought forward, copied, taken back.
+//! The copies of the instance that are known of, and the upgrade that this process made.
 
-use std::path::Path;
 use std::time::Duration;
 
-use ledger::Entry;
-use serde_json::json;
-
 use super::Instance;
-use super::backup::{Backup, How, KeptBackup, Occasion, Restored, Upgrade};
+use super::backup::{KeptBackup, Occasion, Upgrade};
 use crate::host::{Finding, FindingState};
 use kernel::{Code, Problem};
 
@@ -15,46 +11,6 @@ use kernel::{Code, Problem};
 const RECENT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
 impl Instance<'_> {
-    /// Brings the house forward to this program's schema, or only says what would happen. The next command would do it, too.
-    ///
-    /// # Errors
-    /// If there is no house, or the rehearsal refuses; then nothing was changed.
-    #[tracing::instrument(level = "info", name = "instance.upgrade", skip_all)]
-    pub async fn upgrade(self, how: How) -> Result<Upgrade, Problem> {
-        self.needs_a_house("upgraded")?;
-        self.app.host.upgrade(how).await
-    }
-
-    /// Makes a backup below `to`, or where backups are kept, and tries whether it can be restored.
-    ///
-    /// # Errors
-    /// If there is no house, or it cannot be copied, or the copy is not as good as the house.
-    #[tracing::instrument(level = "info", name = "instance.backup", skip_all)]
-    pub async fn backup(self, to: Option<&Path>, how: How) -> Result<Backup, Problem> {
-        self.needs_a_house("backed up")?;
-        let services = self.app.kernel.services().await?;
-        let backup = self.app.host.backup(to, how).await?;
-        if let Some(manifest) = backup.manifest {
-            let mut batch = services.batch();
-            // Not the path: it can name a person, and an entry is for ever.
-            let detail = json!({ "manifest": manifest, "rows": backup.counted.rows });
-            let entry = Entry::of_house("house.backed_up", "house", services.now(), detail);
-            // The copy holds the secret of this epoch, so the epoch is over.
-            batch.audit(Entry { actor: "owner".into(), ..entry }).end_epoch();
-            services.ledger.commit(batch).await?;
-        }
-        Ok(backup)
-    }
-
-    /// Puts a backup in the place of this house, or only says what would be replaced.
-    ///
-    /// # Errors
-    /// If it is no backup, is damaged, or belongs to another house while this one is not empty.
-    #[tracing::instrument(level = "info", name = "instance.restore", skip_all)]
-    pub async fn restore(self, from: &Path, how: How) -> Result<Restored, Problem> {
-        self.app.host.restore(from, how).await
-    }
-
     /// Every copy of this instance that is known of.
     ///
     /// # Errors
@@ -69,7 +25,7 @@ impl Instance<'_> {
         self.app.host.upgraded()
     }
 
-    fn needs_a_house(self, done: &str) -> Result<(), Problem> {
+    pub(super) fn needs_a_house(self, done: &str) -> Result<(), Problem> {
         if self.exists() {
             return Ok(());
         }

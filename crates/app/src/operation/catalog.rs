@@ -26,6 +26,8 @@ pub struct OperationGroup {
     pub name: &'static str,
     pub about: &'static str,
     pub examples: &'static [&'static str],
+    /// What its help says after the examples.
+    pub notes: &'static str,
     pub operations: &'static [OperationEntry],
 }
 

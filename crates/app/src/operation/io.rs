@@ -51,6 +51,9 @@ pub trait OperationIo: Send + Sync {
     /// Shows a problem that does not end the operation.
     fn note_problem(&self, problem: &Problem);
 
+    /// Whether a person sees the notes as they are written.
+    fn is_watched(&self) -> bool;
+
     /// Whether the caller reads data; then it gets everything, where a person gets the first few.
     fn reads_data(&self) -> bool;
 

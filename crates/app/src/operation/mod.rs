@@ -24,7 +24,7 @@ pub use catalog::{Offer, OfferedOperation, OperationEntry, OperationGroup, Permi
 pub use filter::{FilterSummary, LineFilter, answer_lines};
 pub use io::{AttendedTask, BoxedFuture, InputLine, OperationIo};
 pub use lifetime::Lifetime;
-pub use output::{AnyOutput, Output, json_each};
+pub use output::{AnyOutput, Output, StreamEnd, json_each};
 
 use crate::App;
 

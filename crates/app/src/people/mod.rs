@@ -51,6 +51,7 @@ pub const GROUP: OperationGroup = OperationGroup {
     name: "people",
     about: "Who is known, what they write from, and how far they are trusted",
     examples: &["regent people add Lea --relationship partner --link demo:lea", "regent people list"],
+    notes: "",
     operations: &[
         OperationEntry::of::<AddPerson>(),
         OperationEntry::of::<LinkAddress>(),
@@ -66,6 +67,7 @@ pub const FORGET_GROUP: OperationGroup = OperationGroup {
     name: "",
     about: "",
     examples: &[],
+    notes: "",
     operations: &[OperationEntry::of::<ForgetPerson>()],
 };
 

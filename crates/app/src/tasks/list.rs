@@ -8,6 +8,7 @@ use engine::task::Step;
 use ledger::Found;
 use ledger::records::{AgentTask, CallStatus, ToolCall};
 use llm::{DirectCall, DirectCalls};
+use present::{Style, Tone, shorten};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -31,6 +32,24 @@ pub struct TaskLine {
     /// The same as a person says it: a call by their own hand is not written as JSON.
     #[serde(skip)]
     pub said: Option<String>,
+}
+
+impl TaskLine {
+    /// The task on one line.
+    #[must_use]
+    pub fn row(&self, style: &Style<'_>) -> String {
+        let (word, tone) = match self.status {
+            Status::Queued => ("not begun", Tone::Attention),
+            Status::Running => ("unfinished", Tone::Attention),
+            Status::Waiting => ("waits", Tone::Attention),
+            Status::Done => ("done", Tone::Good),
+            Status::Stopped => ("stopped", Tone::Bad),
+        };
+        let request = self.said.as_deref().map_or_else(|| "(erased)".into(), |text| shorten(text, 50));
+        let when = self.created_at.date_time(style.zone);
+        let word = style.theme.paint(&format!("{word:<10}"), tone);
+        format!("{:<8} {word} {request:<51} {when}", self.short)
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -25,6 +25,7 @@ pub const WORK: OperationGroup = OperationGroup {
     name: "",
     about: "",
     examples: &[],
+    notes: "",
     operations: &[
         OperationEntry::of::<RunTask>(),
         OperationEntry::of::<ResumeTask>(),

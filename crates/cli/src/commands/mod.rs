@@ -9,9 +9,7 @@ mod events;
 mod ggs;
 mod house;
 mod jobs;
-mod keeping;
 pub(crate) mod lines;
-mod model;
 mod policies;
 mod prompt;
 pub(crate) mod run;
@@ -27,8 +25,6 @@ use crate::args::{Command, Ggs};
 use crate::io::TerminalIo;
 use crate::show::Screen;
 pub(crate) use acl::warn as warn_of_policies;
-pub(crate) use keeping::upgraded;
-pub(crate) use model::ScreenReporter;
 
 /// The exit code of a command that did what it was asked.
 pub(crate) type Done = Result<u8, OperationError>;
@@ -56,21 +52,6 @@ pub(crate) async fn dispatch(
         Command::Why { id, recheck: true } => tasks::recheck(app, screen, &id).await,
         Command::Events(command) => events::events(app, screen, command).await,
         Command::Audit(command) => audit::audit(app, screen, command).await,
-        Command::Status => house::status(app, screen).await,
-        Command::Model(command) => model::model(app, screen, surroundings, command).await,
-        Command::Doctor => house::doctor(app, screen, surroundings).await,
-        Command::Paths => house::paths(app, screen),
-        Command::Config(command) => house::config(app, screen, &command),
-        Command::Init { yes } => house::init(app, screen, yes).await,
-        Command::Tick => house::tick(app, screen).await,
-        Command::Upgrade { check } => keeping::upgrade(app, screen, check).await,
-        Command::Backup { to, dry_run } => {
-            keeping::backup(app, screen, surroundings, to.as_deref(), dry_run).await
-        }
-        Command::Restore { folder, dry_run, yes } => {
-            keeping::restore(app, screen, surroundings, &folder, dry_run, yes).await
-        }
-        Command::Explain { what } => house::explain(app, screen, &what).await,
         Command::Completions { shell } => house::completions(shell),
         Command::Help { topic } => house::help(screen, &topic),
     }

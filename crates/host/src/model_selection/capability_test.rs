@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use app::models::{ModelCapabilities, ModelTest, ModelTier, ShowDisclosure};
 use app::{Code, Problem};
 use domain::Time;
 use domain::ask::{Unanswered, Usage};
@@ -11,27 +12,7 @@ use models::{Chosen, Endpoint};
 use serde_json::{Value, json};
 
 use super::client::connect;
-use super::{ModelReporter, ModelSelection, ModelTier, selection_problem};
-
-/// What a model can do, and what it cost to find out.
-#[derive(Debug, Default)]
-pub struct ModelCapabilities {
-    pub text: bool,
-    pub json: bool,
-    pub call: bool,
-    pub usage: Usage,
-    pub took_ms: u64,
-    /// What it replied to the first prompt.
-    pub reply: String,
-}
-
-/// The test of one model.
-#[derive(Debug)]
-pub struct ModelTest {
-    pub model: String,
-    pub host: String,
-    pub outcome: Result<ModelCapabilities, Unanswered>,
-}
+use super::{ModelSelection, selection_problem};
 
 impl ModelSelection {
     /// Finds the models to test, each once, in the order in which they are asked, and shows the disclosures for them. `which`
@@ -43,14 +24,14 @@ impl ModelSelection {
         &self,
         which: Option<&str>,
         budget: &str,
-        reporter: &dyn ModelReporter,
+        show: ShowDisclosure<'_>,
     ) -> Result<Vec<Endpoint>, Problem> {
         let endpoints = self.find_endpoints(which).await?;
         if endpoints.is_empty() {
             let what = "there is no model to be tested: the reflexes answer alone";
             return Err(Problem::new(Code::NEEDS_MODEL, what).remedy("regent model list"));
         }
-        self.disclose(&choice_for_test(&endpoints, which), budget, reporter);
+        self.disclose(&choice_for_test(&endpoints, which), budget, show);
         Ok(endpoints)
     }
 
@@ -86,7 +67,7 @@ impl ModelSelection {
 ///
 /// # Errors
 /// If there is no HTTP client. A model that does not answer is an outcome.
-pub async fn test_model(endpoint: Endpoint, now: impl Fn() -> Time) -> Result<ModelTest, Problem> {
+pub(super) async fn test_model(endpoint: Endpoint, now: impl Fn() -> Time) -> Result<ModelTest, Problem> {
     let (name, host) = (endpoint.name(), endpoint.host().to_owned());
     let model = connect(vec![endpoint])?;
     let begun = now();
@@ -94,27 +75,6 @@ pub async fn test_model(endpoint: Endpoint, now: impl Fn() -> Time) -> Result<Mo
     let took_ms = u64::try_from(now().since(begun).as_millis()).unwrap_or(u64::MAX);
     let outcome = found.map(|found| ModelCapabilities { took_ms, ..found });
     Ok(ModelTest { model: name, host, outcome })
-}
-
-/// # Errors
-/// If a model did not answer, or cannot do everything.
-pub fn check_tests(tests: &[ModelTest]) -> Result<(), Problem> {
-    let silent = tests.iter().rev().find_map(|test| Some((&test.model, test.outcome.as_ref().err()?)));
-    if let Some((model, why)) = silent {
-        let why = why.why.strip_prefix("no model answered, ").unwrap_or(&why.why);
-        let what = format!("no model answered: {model}: {why}");
-        return Err(Problem::new(Code::NO_MODEL_ANSWERED, what)
-            .remedy("regent model list")
-            .remedy("regent explain R4012"));
-    }
-    let is_partial = |test: &&ModelTest| test.outcome.as_ref().is_ok_and(|can| !(can.json && can.call));
-    match tests.iter().rev().find(is_partial) {
-        Some(test) => {
-            let what = format!("{} cannot do everything, see above", test.model);
-            Err(Problem::new(Code::MODEL_PARTLY, what))
-        }
-        None => Ok(()),
-    }
 }
 
 /// The tested models as a choice, for the disclosure. What is disclosed once is not disclosed again, so the disclosure covers

@@ -35,7 +35,9 @@ impl ConfiguredModels {
     async fn connect(&self) -> Result<Option<Arc<dyn Model>>, Problem> {
         let selection = ModelSelection::load(&self.settings, &self.process)?;
         let chosen = selection.choose().await?;
-        selection.disclose(&chosen, self.settings.get("budget.day.money"), &*self.reporter);
+        selection.disclose(&chosen, self.settings.get("budget.day.money"), &|disclosure| {
+            self.reporter.show_disclosure(disclosure);
+        });
         if !chosen.is_reflex() {
             return Ok(Some(Arc::new(connect_tiers(&chosen)?)));
         }

@@ -9,7 +9,7 @@ use crate::ProcessEnvironment;
 const NAME: &str = "model";
 
 /// Says which models are asked and why, and which ones are not.
-pub async fn diagnose_models(settings: &Settings, process: &ProcessEnvironment) -> Vec<Finding> {
+pub(super) async fn diagnose_models(settings: &Settings, process: &ProcessEnvironment) -> Vec<Finding> {
     let found = match ModelSelection::load(settings, process) {
         Ok(selection) => selection.choose().await,
         Err(problem) => Err(problem),

@@ -3,29 +3,25 @@
 use std::io;
 
 use app::instance::paths::InstancePaths;
+use app::models::{ModelDisclosure, ShowDisclosure};
 use models::Chosen;
 
 use crate::{files, trusted_files};
 
-/// What is sent to a host from now on, in the words for the owner.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ModelDisclosure {
-    pub host: String,
-    /// Several lines. The caller escapes them.
-    pub text: String,
-}
-
-/// Shows the disclosure of every host that the owner has not seen one of yet, and writes down that it was shown. If that cannot
-/// be written, it is shown again the next time.
-pub(super) fn disclose(
+/// The disclosures that the owner has not seen yet, one for each host.
+pub(super) fn find_undisclosed(
     instance: &InstancePaths,
     chosen: &Chosen,
     budget: &str,
-    mut show: impl FnMut(&ModelDisclosure),
-) {
-    for (host, text) in models::notice(chosen, &read_disclosed(instance), budget) {
-        let disclosure = ModelDisclosure { host, text };
-        show(&disclosure);
+) -> Vec<ModelDisclosure> {
+    let undisclosed = models::notice(chosen, &read_disclosed(instance), budget).into_iter();
+    undisclosed.map(|(host, text)| ModelDisclosure { host, text }).collect()
+}
+
+/// Shows disclosures, and writes down after each that it was shown. If that cannot be written, it is shown again the next time.
+pub(super) fn disclose(instance: &InstancePaths, disclosures: &[ModelDisclosure], show: ShowDisclosure<'_>) {
+    for disclosure in disclosures {
+        show(disclosure);
         drop(append_disclosed(instance, &disclosure.host)); // or else it is shown again
     }
 }

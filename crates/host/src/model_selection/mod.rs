@@ -1,10 +1,12 @@
 //! Which models are asked and why, the owner's choice, and what each model can do. The program and a server use it alike.
 //!
 //! INVARIANT (disclosed-first): nothing is sent to a model on another machine before the owner was shown the disclosure for its
-//! host. [`ConfiguredModels`] and [`ModelSelection::prepare_tests`] show it through the [`ModelReporter`] that they are given.
+//! host. [`ConfiguredModels`] shows it through the [`ModelReporter`] that it is given, [`ModelSelection::prepare_tests`] through
+//! its caller.
 //!
 //! Start reading at [`ModelSelection`].
 
+mod admin;
 mod capability_test;
 mod client;
 mod configured_models;
@@ -14,19 +16,17 @@ mod keys;
 mod loopback;
 mod owner_choice;
 mod providers;
+mod views;
 
 use app::instance::paths::InstancePaths;
 use app::instance::settings::Settings;
+use app::models::{ModelDisclosure, ShowDisclosure};
 use app::{Code, Problem};
 use models::{Chosen, Endpoint, Environment, Listed, Mistake, Wishes};
 
-pub use capability_test::{ModelCapabilities, ModelTest, check_tests, test_model};
+pub use admin::ConfiguredModelAdmin;
 pub use configured_models::ConfiguredModels;
-pub use diagnosis::diagnose_models;
-pub use disclosure::ModelDisclosure;
 pub use keys::guard_keys;
-pub use owner_choice::{ConfirmedHost, ModelSetting, ModelTier};
-pub use providers::ProviderStatus;
 
 use crate::ProcessEnvironment;
 use loopback::LoopbackProbe;
@@ -65,14 +65,13 @@ impl ModelSelection {
     }
 
     /// Shows the owner, once for each host, what is sent there from now on. `budget` is the money for a day.
-    pub fn disclose(&self, chosen: &Chosen, budget: &str, reporter: &dyn ModelReporter) {
-        disclosure::disclose(&self.instance, chosen, budget, |disclosure| {
-            reporter.show_disclosure(disclosure)
-        });
+    pub fn disclose(&self, chosen: &Chosen, budget: &str, show: ShowDisclosure<'_>) {
+        let disclosures = disclosure::find_undisclosed(&self.instance, chosen, budget);
+        disclosure::disclose(&self.instance, &disclosures, show);
     }
 
     /// Where the price of a model comes from.
-    pub fn find_price_listing(&self, endpoint: &Endpoint) -> Listed {
+    fn find_price_listing(&self, endpoint: &Endpoint) -> Listed {
         match endpoint.is_outside() {
             true => self.environment.prices.of(&endpoint.name()).1,
             false => Listed::Local,

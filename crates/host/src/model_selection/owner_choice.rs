@@ -1,6 +1,7 @@
 //! What the owner decides about models: which ones are asked, and which host may get a provider's key.
 
 use app::Problem;
+use app::models::{ConfirmedHost, ModelTier};
 use domain::IdSource as _;
 use models::{Chosen, Mistake};
 
@@ -10,40 +11,16 @@ use crate::{OsIds, ProcessEnvironment, setting_edit};
 /// In the place of a list: the models are chosen by the program.
 const AUTO: &str = "auto";
 
-/// Whose models are set: those that plan and judge, or those that act.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ModelTier {
-    Brain,
-    Hands,
-}
-
-impl ModelTier {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Brain => "brain",
-            Self::Hands => "hands",
-        }
-    }
-}
-
 /// A setting about models as it was written.
 #[derive(Debug)]
-pub struct ModelSetting {
-    pub name: String,
-    pub value: String,
-    pub file: String,
+pub(super) struct WrittenSetting {
+    pub(super) name: String,
+    pub(super) value: String,
+    pub(super) file: String,
     /// The variable of the environment that counts before the file.
-    pub hidden_by: Option<String>,
+    pub(super) hidden_by: Option<String>,
     /// What is chosen from now on.
-    pub chosen: Result<Chosen, Problem>,
-}
-
-/// A host that may get a provider's key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfirmedHost {
-    pub provider: String,
-    pub host: String,
-    pub file: String,
+    pub(super) chosen: Result<Chosen, Problem>,
 }
 
 fn unchanged(mistake: &Mistake) -> Problem {
@@ -55,12 +32,12 @@ impl ModelSelection {
     ///
     /// # Errors
     /// If the list is wrong, or the settings cannot be written. Then nothing was changed.
-    pub async fn set_models(
+    pub(super) async fn set_models(
         &mut self,
         tier: ModelTier,
         list: &str,
         process: &ProcessEnvironment,
-    ) -> Result<ModelSetting, Problem> {
+    ) -> Result<WrittenSetting, Problem> {
         let value = self.normalize(list)?;
         let name = format!("model.{}", tier.name());
         setting_edit::write_setting(&self.instance, &name, &value, &OsIds.bits().to_string())?;
@@ -75,7 +52,7 @@ impl ModelSelection {
             }
         }
         let chosen = self.choose().await;
-        Ok(ModelSetting { name, value, file, hidden_by, chosen })
+        Ok(WrittenSetting { name, value, file, hidden_by, chosen })
     }
 
     /// The value of the setting for what the owner wrote.

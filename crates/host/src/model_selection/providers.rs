@@ -9,9 +9,9 @@ use super::{ModelSelection, selection_problem};
 
 /// A provider, with what lets it be used or what is missing.
 #[derive(Debug)]
-pub struct ProviderStatus {
-    pub provider: Provider,
-    pub usable: Result<String, String>,
+pub(super) struct ProviderStatus {
+    pub(super) provider: Provider,
+    pub(super) usable: Result<String, String>,
 }
 
 impl ModelSelection {
@@ -19,7 +19,7 @@ impl ModelSelection {
     ///
     /// # Errors
     /// If a setting about a provider is wrong.
-    pub async fn list_providers(&self) -> Result<Vec<ProviderStatus>, Problem> {
+    pub(super) async fn list_providers(&self) -> Result<Vec<ProviderStatus>, Problem> {
         let mut statuses = Vec::new();
         for name in self.options.names() {
             let provider = Provider::of(&self.options, &self.environment, name)

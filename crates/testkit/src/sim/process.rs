@@ -103,6 +103,7 @@ fn app(ground: &Ground<'_>, host: TestHost, ids: Arc<CountingIds>) -> App {
         timing: app::Timing { in_step: true, ..app::Timing::default() },
         provider: Arc::new(llm::Reflex::default()),
         models: Arc::new(app::NoModels),
+        model_admin: Arc::new(app::models::NoModelAdmin),
     })
 }
 
