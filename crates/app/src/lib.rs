@@ -49,7 +49,8 @@ use tasks::Tasks;
 use tools::Tools;
 
 /// Every operation of every feature, in the order of the help.
-pub(crate) const GROUPS: &[&operation::OperationGroup] = &[&grants::GROUP];
+pub(crate) const GROUPS: &[&operation::OperationGroup] =
+    &[&grants::GROUP, &instance::AUTHORITY_GROUP, &instance::HALT_GROUP];
 
 /// What the composition root gives the features and the kernel.
 pub struct Parts {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use authority::{Acl, Approvals, Authority, Lasting, Tools, Vpol};
+pub(crate) use authority::{Acl, Approvals, Lasting, Tools, Vpol};
 pub(crate) use model::{Model, Tier};
 pub(crate) use people::{Changes as PersonChanges, People};
 
@@ -174,18 +174,6 @@ pub(crate) enum Command {
     /// Validation policies: how closely calls are looked at, and whose
     #[command(subcommand, after_help = "Example:\n  regent vpol show unattended")]
     Vpol(Vpol),
-    /// Check or reset what counts as your word in the database
-    #[command(
-        subcommand,
-        after_help = "Example:\n  regent authority show\n  regent authority reset --dry-run"
-    )]
-    Authority(Authority),
-    /// Stop everything now: no call starts, what runs is stopped; until `resume-all`
-    #[command(after_help = "Example:\n  regent halt")]
-    Halt,
-    /// Lift a halt, and say what there is to go on with
-    #[command(after_help = "Example:\n  regent resume-all")]
-    ResumeAll,
     /// What ran and what waits
     #[command(subcommand, after_help = "Example:\n  regent tasks list")]
     Tasks(Tasks),

@@ -1,6 +1,6 @@
 //! The terminal as the caller of operations: standard output and input, and the person in front of it.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use app::{App, Code, Problem, Surface, WaitMode};
 use async_trait::async_trait;
 use domain::limits::LINE_BYTES;
 use host::ProcessEnvironment;
-use present::Page;
+use present::{Page, Theme};
 use serde_json::Value;
 
 use crate::commands::attend::{self, Attendance};
@@ -58,14 +58,34 @@ impl OperationIo for TerminalIo<'_> {
         self.screen.note_page(page);
     }
 
+    fn note_theme(&self) -> Theme {
+        self.screen.note_theme()
+    }
+
     async fn read_line(&self) -> Result<Option<InputLine>, Problem> {
         // On a thread of its own: Ctrl-C must work while there is no input.
         let line = host::run_blocking(|| read_line(&mut io::stdin().lock(), LINE_BYTES)).await;
         line.map_err(|error| Problem::new(Code::INPUT, format!("standard input cannot be read: {error}")))
     }
 
+    async fn read_text(&self, most: usize) -> io::Result<String> {
+        let text = host::run_blocking(move || {
+            let mut text = String::new();
+            io::stdin().lock().take(most as u64 + 1).read_to_string(&mut text).map(|_| text)
+        });
+        let text = text.await?;
+        if text.len() > most {
+            return Err(io::Error::other(format!("it has more than {most} bytes")));
+        }
+        Ok(text)
+    }
+
+    fn can_ask(&self) -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
     async fn ask(&self, page: &Page, prompt: &str) -> Result<Option<String>, Problem> {
-        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        if !self.can_ask() {
             return Ok(None);
         }
         self.screen.note_page(page);

@@ -7,6 +7,7 @@ mod expired;
 mod halt;
 mod keep;
 pub mod paths;
+mod resume_all;
 pub mod settings;
 
 use std::time::Duration;
@@ -19,17 +20,29 @@ use serde::Serialize;
 use kernel::{Code, JobReport, Problem, clock, page};
 use ledger::chain::PublicKey;
 
-pub use authority::{AuthorityReport, AuthorityReset};
+pub use authority::{
+    AuthorityReport, AuthorityReset, GROUP as AUTHORITY_GROUP, ResetAuthority, ShowAuthority,
+};
 pub use carried::AuthoritySnapshot;
 pub use expired::ExpiredAuthority;
-pub use halt::{Halted, Lifted};
+pub use halt::{HaltInstance, Halted};
+pub use resume_all::{LiftHalt, Lifted};
 
 use crate::App;
 use crate::host::{Finding, FindingState, InstanceSetup};
+use crate::operation::{OperationEntry, OperationGroup};
 use crate::record::{AuditReport, Check, Why};
 use crate::tasks::TaskLine;
 use crate::tools::ToolLine;
 use paths::VaultOwner;
+
+/// Commands of one word that stop everything, and let it go on.
+pub const HALT_GROUP: OperationGroup = OperationGroup {
+    name: "",
+    about: "",
+    examples: &[],
+    operations: &[OperationEntry::of::<HaltInstance>(), OperationEntry::of::<LiftHalt>()],
+};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Paths {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::id::TaskId;
 use kernel::{Problem, Surface, WaitMode};
-use present::Page;
+use present::{Page, Theme};
 use serde_json::Value;
 
 use super::AnyOutput;
@@ -47,6 +47,9 @@ pub trait OperationIo: Send + Sync {
     /// Shows a page beside the result before the operation is over.
     fn note(&self, page: &Page);
 
+    /// The look of pages that [`Self::note`] shows.
+    fn note_theme(&self) -> Theme;
+
     /// Shows a problem that does not end the operation.
     fn note_problem(&self, problem: &Problem);
 
@@ -58,6 +61,15 @@ pub trait OperationIo: Send + Sync {
     /// # Errors
     /// If the input cannot be read.
     async fn read_line(&self) -> Result<Option<InputLine>, Problem>;
+
+    /// The whole input as text.
+    ///
+    /// # Errors
+    /// If it cannot be read, is not UTF-8, or has more than `most` bytes.
+    async fn read_text(&self, most: usize) -> io::Result<String>;
+
+    /// Whether there is a person to ask.
+    fn can_ask(&self) -> bool;
 
     /// Asks the person who calls to type something; `None` if there is no person to ask.
     ///

@@ -7,27 +7,6 @@ use app::operation::Lifetime;
 use clap::{Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Authority {
-    /// Check that this instance wrote every row that carries authority; exit 1 if not
-    #[command(after_help = "Example:\n  regent authority show")]
-    Show,
-    /// Withdraw every approval, grant, link, switch and tool registration, and halt
-    ///
-    /// For after another program has written to the database. What lets somebody do something is withdrawn, because what that
-    /// program wrote cannot be told from the rest. Names and halts stay. Then link people again, switch policies again,
-    /// and lift the halt with `regent resume-all`.
-    #[command(after_help = "Example:\n  regent authority reset --dry-run\n  regent authority reset --yes")]
-    Reset {
-        /// Say what would be withdrawn, and change nothing
-        #[arg(long)]
-        dry_run: bool,
-        /// Do it without asking
-        #[arg(long, conflicts_with = "dry_run")]
-        yes: bool,
-    },
-}
-
-#[derive(Debug, Subcommand)]
 pub(crate) enum Acl {
     /// Every policy in force, in the order in which they are heard
     #[command(after_help = "Example:\n  regent acl list")]

@@ -4,7 +4,6 @@ mod acl;
 mod approvals;
 pub(crate) mod attend;
 mod audit;
-mod authority;
 mod authorize;
 mod closing;
 mod events;
@@ -70,9 +69,6 @@ pub(crate) async fn dispatch(
         Command::Acl(command) => acl::acl(app, screen, command).await,
         Command::People(command) => people::people(app, screen, command).await,
         Command::Vpol(command) => vpol::vpol(app, screen, command).await,
-        Command::Authority(command) => authority::authority(app, screen, command).await,
-        Command::Halt => tools::halt(app, screen).await,
-        Command::ResumeAll => tools::resume_all(app, screen).await,
         Command::Tasks(command) => tasks::tasks(app, screen, command).await,
         Command::Why { id, recheck: false } => tasks::why(app, screen, &id).await,
         Command::Why { id, recheck: true } => tasks::recheck(app, screen, &id).await,

@@ -1,4 +1,4 @@
-//! `tools`, `halt` and `resume-all`.
+//! `tools`.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::attend::{Attendance, attended};
 use super::closing::closing;
 use super::run::{afterwards, surface};
 use crate::args::Tools;
-use crate::show::{Screen, Tone, brief, inline, plural};
+use crate::show::{Screen, Tone, brief, inline};
 
 /// A call as it was typed.
 #[derive(Debug)]
@@ -255,49 +255,4 @@ async fn call(
         attended(app, screen, attendance, AttendedTask::New, Box::pin(app.tools().call(request))).await?;
     afterwards(app).await;
     closing(app, screen, &attendance.live, &report)
-}
-
-pub(crate) async fn halt(app: &App, screen: &Screen) -> Done {
-    let halted = app.instance().halt().await?;
-    if screen.json {
-        screen.json_line(&halted)?;
-    } else {
-        let since = halted.since.date_time(app.zone());
-        let again = if halted.already { "already " } else { "" };
-        screen.line(&format!("{again}halted since {since}: no call starts, what runs is stopped"))?;
-        if !halted.recorded {
-            screen.note(
-                "the database is busy; the halt counts, and the next command enters it into the ledger",
-            );
-        }
-        screen.note(&format!("  {}", screen.note_tinted("regent resume-all", Tone::Command)));
-    }
-    Ok(0)
-}
-
-pub(crate) async fn resume_all(app: &App, screen: &Screen) -> Done {
-    let lifted = app.instance().resume_all().await?;
-    if screen.json {
-        screen.json_line(&lifted)?;
-        return Ok(0);
-    }
-    match lifted.since {
-        Some(since) => {
-            screen.line(&format!("halted since {}; calls may start again", since.date_time(app.zone())))?
-        }
-        None => screen.line("nothing was halted")?,
-    }
-    let waiting = lifted.unfinished.len();
-    if waiting > 0 {
-        screen.note(&format!("{} to go on with:", plural(waiting, "task", "tasks")));
-        for task in &lifted.unfinished {
-            let command = format!("regent resume {}", task.short);
-            screen.note(&format!(
-                "  {}  {}",
-                screen.note_tinted(&command, Tone::Command),
-                brief(task.said.as_deref().unwrap_or("(erased)"), 50)
-            ));
-        }
-    }
-    Ok(0)
 }
