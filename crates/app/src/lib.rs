@@ -50,7 +50,7 @@ use tools::Tools;
 
 /// Every operation of every feature, in the order of the help.
 pub(crate) const GROUPS: &[&operation::OperationGroup] =
-    &[&grants::GROUP, &instance::AUTHORITY_GROUP, &instance::HALT_GROUP];
+    &[&grants::GROUP, &tools::GROUP, &instance::AUTHORITY_GROUP, &instance::HALT_GROUP];
 
 /// What the composition root gives the features and the kernel.
 pub struct Parts {

@@ -51,6 +51,11 @@ pub(crate) fn add_commands(mut root: Command, offer: &Offer) -> Command {
         let commands = offered.iter().map(|offered| offered.entry().command());
         root = if group.name.is_empty() {
             root.subcommands(commands)
+        } else if root.find_subcommand(group.name).is_some() {
+            // It has commands that are no operations yet; they come after these.
+            root.mut_subcommand(group.name, |command| {
+                command.mut_subcommands(|own| own.display_order(ORDER.len())).subcommands(commands)
+            })
         } else {
             let command = Command::new(group.name)
                 .about(group.about)

@@ -109,39 +109,6 @@ pub(crate) enum Vpol {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tools {
-    /// Every tool, with its tier, its level and whether it is on
-    #[command(after_help = "Example:\n  regent tools list")]
-    List,
-    /// Everything that is known of one tool
-    #[command(after_help = "Example:\n  regent tools show write_file\n  regent tools show file:read --json")]
-    Show {
-        /// Its id, or another name it is known by
-        tool: String,
-    },
-    /// Switch a tool on
-    #[command(after_help = "Example:\n  regent tools enable write_file")]
-    Enable { tool: String },
-    /// Switch a tool off; nobody can use it then
-    #[command(after_help = "Example:\n  regent tools disable write_file")]
-    Disable { tool: String },
-    /// Set how much a tool is watched: 0 (every call reviewed) to 4 (none)
-    #[command(after_help = "Example:\n  regent tools level write_file 0")]
-    Level {
-        tool: String,
-        #[arg(value_parser = clap::value_parser!(u8).range(0..=4))]
-        level: u8,
-    },
-    /// Register a tool from a JSON file, or change one that was; it starts at level 0
-    #[command(
-        after_help = "Example:\n  echo '{\"tool_id\":\"notes_read\",\"description\":\"reads the notes\",\"handler_config\":{\"function\":\"read_file\",\"fixed\":{\"path\":\"NOTES.md\"}}}' | regent tools add -\n\nAll fields: docs/broker.md"
-    )]
-    Add {
-        /// The file, or `-` for standard input
-        file: String,
-    },
-    /// Take a registered tool out again
-    #[command(after_help = "Example:\n  regent tools remove notes_read")]
-    Remove { tool: String },
     /// Call a tool yourself, here, through the same door as any agent
     #[command(
         after_help = "Example:\n  regent tools call find_files 'extensions=[\"rs\"]' limit=3\n  regent tools call write_file path=hello.txt content=hello\n  regent tools call delete_file path=hello.txt --yes\n  regent tools call calc --args '{\"expression\": \"19.99 * 3\"}'"

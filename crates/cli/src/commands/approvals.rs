@@ -15,7 +15,6 @@ use present::approval::{
 use present::{Folding, Style};
 use serde_json::Value;
 
-use super::tools::arguments;
 use super::{Done, OperationError, knocks};
 use crate::args::{Approvals, Lasting};
 use crate::show::{Screen, Tone, brief, plural, problem, span};
@@ -75,7 +74,7 @@ pub(crate) async fn approvals(app: &App, screen: &Screen, command: Approvals) ->
         Approvals::Modify { id, args, json_args, value } => {
             let view = app.approvals().show(&id).await.map_err(|problem| unknown(&id, problem))?;
             let args = match json_args {
-                Some(whole) => arguments(app, tool(&view)?, &[], Some(&whole)).await?,
+                Some(whole) => app::tools::read_arguments(app, tool(&view)?, &[], Some(&whole)).await?,
                 None => changed(app, &view, &args).await?,
             };
             each(app, screen, &[id], &Act::Modify { args, typed: value }).await
@@ -120,7 +119,7 @@ fn tool(view: &ApprovalView) -> Result<&str, Problem> {
 
 /// The arguments as they were asked about, with some of them changed.
 pub(super) async fn changed(app: &App, view: &ApprovalView, pairs: &[String]) -> Result<Value, Problem> {
-    let given = arguments(app, tool(view)?, pairs, None).await?;
+    let given = app::tools::read_arguments(app, tool(view)?, pairs, None).await?;
     let mut args = view.question.as_ref().map(|question| question.args().clone()).unwrap_or_default();
     if let (Some(args), Value::Object(given)) = (args.as_object_mut(), given) {
         args.extend(given);
