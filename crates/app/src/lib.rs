@@ -49,8 +49,14 @@ use tasks::Tasks;
 use tools::Tools;
 
 /// Every operation of every feature, in the order of the help.
-pub(crate) const GROUPS: &[&operation::OperationGroup] =
-    &[&grants::GROUP, &tools::GROUP, &instance::AUTHORITY_GROUP, &instance::HALT_GROUP];
+pub(crate) const GROUPS: &[&operation::OperationGroup] = &[
+    &grants::GROUP,
+    &tools::GROUP,
+    &policies::acl::GROUP,
+    &policies::vpol::GROUP,
+    &instance::AUTHORITY_GROUP,
+    &instance::HALT_GROUP,
+];
 
 /// What the composition root gives the features and the kernel.
 pub struct Parts {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use authority::{Acl, Approvals, Lasting, Tools, Vpol};
+pub(crate) use authority::{Approvals, Lasting, Tools};
 pub(crate) use model::{Model, Tier};
 pub(crate) use people::{Changes as PersonChanges, People};
 
@@ -162,18 +162,12 @@ pub(crate) enum Command {
     /// The Goal Gradient Solver: what a round of work means for the next one
     #[command(subcommand, after_help = "Example:\n  regent ggs step < rounds.jsonl")]
     Ggs(Ggs),
-    /// Access policies: who is let in, with what; put in force, checked and asked
-    #[command(subcommand, after_help = "Example:\n  regent acl list\n  regent acl apply people.yaml")]
-    Acl(Acl),
     /// Who is known, what they write from, and how far they are trusted
     #[command(
         subcommand,
         after_help = "Example:\n  regent people add Lea --relationship partner --link demo:lea\n  regent people list"
     )]
     People(People),
-    /// Validation policies: how closely calls are looked at, and whose
-    #[command(subcommand, after_help = "Example:\n  regent vpol show unattended")]
-    Vpol(Vpol),
     /// What ran and what waits
     #[command(subcommand, after_help = "Example:\n  regent tasks list")]
     Tasks(Tasks),
@@ -290,13 +284,7 @@ impl Command {
     pub(crate) fn needs_no_house(&self) -> bool {
         match self {
             Self::Explain { what } => app::Code::parse(what).is_some(),
-            Self::Acl(Acl::Validate { files }) => !files.is_empty(),
-            Self::Completions { .. }
-            | Self::Help { .. }
-            | Self::Authorize
-            | Self::Ggs(_)
-            | Self::Acl(Acl::Test { events: false, .. })
-            | Self::Vpol(_) => true,
+            Self::Completions { .. } | Self::Help { .. } | Self::Authorize | Self::Ggs(_) => true,
             _ => false,
         }
     }
@@ -304,19 +292,13 @@ impl Command {
     /// Whether it is of use even where the settings are wrong: it helps to put them right, or reads none.
     pub(crate) const fn helps(&self) -> bool {
         match self {
-            // Which policies are in force stands in the database that the settings name.
-            Self::Acl(Acl::Test { policies, events: false, .. }) | Self::Vpol(Vpol::Test { policies }) => {
-                !policies.is_empty()
-            }
             Self::Explain { .. }
             | Self::Paths
             | Self::Doctor
             | Self::Completions { .. }
             | Self::Help { .. }
             | Self::Authorize
-            | Self::Ggs(_)
-            | Self::Acl(Acl::Validate { .. })
-            | Self::Vpol(Vpol::Validate { .. }) => true,
+            | Self::Ggs(_) => true,
             _ => false,
         }
     }

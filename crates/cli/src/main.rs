@@ -153,7 +153,7 @@ fn start(
         let io = TerminalIo { app, screen: &screen, environment: surroundings, seat: &seat, live: &live };
         let mut command = std::pin::pin!(async {
             if works {
-                commands::warn_of_policies(app, &screen).await;
+                screen.note_page(&app.policies().render_warning(screen.note_theme()).await);
             }
             match invocation {
                 Invocation::Operation(call) => operations::run(call, app, &screen, &io).await,

@@ -167,7 +167,7 @@ pub(crate) fn config(app: &App, screen: &Screen, command: &Config) -> Done {
 }
 
 pub(crate) async fn tick(app: &App, screen: &Screen) -> Done {
-    super::acl::warn(app, screen).await;
+    screen.note_page(&app.policies().render_warning(screen.note_theme()).await);
     let admitted = app.events().admit_waiting().await?;
     if screen.json {
         screen.json_line(&serde_json::json!({ "admitted": admitted }))?;

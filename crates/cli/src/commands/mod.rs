@@ -1,6 +1,5 @@
 //! One file per group of commands: each turns arguments into one use case of [`app::App`] and shows what comes back.
 
-mod acl;
 mod approvals;
 pub(crate) mod attend;
 mod audit;
@@ -17,13 +16,11 @@ pub(crate) mod lines;
 mod model;
 mod people;
 mod plan;
-mod policies;
 mod prompt;
 pub(crate) mod run;
 mod tasks;
 mod tools;
 mod undo;
-mod vpol;
 
 use app::App;
 pub(crate) use app::operation::OperationError;
@@ -32,7 +29,6 @@ use host::ProcessEnvironment;
 use crate::args::{Command, Ggs};
 use crate::io::TerminalIo;
 use crate::show::Screen;
-pub(crate) use acl::warn as warn_of_policies;
 pub(crate) use keeping::upgraded;
 pub(crate) use model::ScreenReporter;
 
@@ -66,9 +62,7 @@ pub(crate) async fn dispatch(
         Command::Undo { task, dry_run } => undo::undo(app, screen, &task, dry_run).await,
         Command::Authorize => authorize::authorize(screen).await,
         Command::Ggs(Ggs::Step) => ggs::step(screen).await,
-        Command::Acl(command) => acl::acl(app, screen, command).await,
         Command::People(command) => people::people(app, screen, command).await,
-        Command::Vpol(command) => vpol::vpol(app, screen, command).await,
         Command::Tasks(command) => tasks::tasks(app, screen, command).await,
         Command::Why { id, recheck: false } => tasks::why(app, screen, &id).await,
         Command::Why { id, recheck: true } => tasks::recheck(app, screen, &id).await,
