@@ -291,16 +291,16 @@ impl Command {
 
     /// Whether it is of use even where the settings are wrong: it helps to put them right, or reads none.
     pub(crate) const fn helps(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Explain { .. }
-            | Self::Paths
-            | Self::Doctor
-            | Self::Completions { .. }
-            | Self::Help { .. }
-            | Self::Authorize
-            | Self::Ggs(_) => true,
-            _ => false,
-        }
+                | Self::Paths
+                | Self::Doctor
+                | Self::Completions { .. }
+                | Self::Help { .. }
+                | Self::Authorize
+                | Self::Ggs(_)
+        )
     }
 }
 

@@ -49,20 +49,23 @@ const ORDER: &[&str] = &[
 pub(crate) fn add_commands(mut root: Command, offer: &Offer) -> Command {
     for (group, offered) in offer.groups() {
         let commands = offered.iter().map(|offered| offered.entry().command());
-        root = if group.name.is_empty() {
-            root.subcommands(commands)
-        } else if root.find_subcommand(group.name).is_some() {
-            // It has commands that are no operations yet; they come after these.
-            root.mut_subcommand(group.name, |command| {
-                command.mut_subcommands(|own| own.display_order(ORDER.len())).subcommands(commands)
-            })
-        } else {
-            let command = Command::new(group.name)
-                .about(group.about)
-                .after_help(app::operation::help_after(group.examples, ""))
-                .subcommand_required(true)
-                .arg_required_else_help(true);
-            root.subcommand(command.subcommands(commands))
+        if group.name.is_empty() {
+            root = root.subcommands(commands);
+            continue;
+        }
+        let command = Command::new(group.name)
+            .about(group.about)
+            .after_help(app::operation::help_after(group.examples, ""))
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+            .subcommands(commands);
+        root = match root.find_subcommand(group.name) {
+            // It has commands that are no operations yet; they come last.
+            Some(_) => root.mut_subcommand(group.name, |own| {
+                let own = own.get_subcommands().cloned();
+                command.subcommands(own.map(|own| own.display_order(ORDER.len())))
+            }),
+            None => root.subcommand(command),
         };
     }
     for (place, name) in ORDER.iter().enumerate() {
