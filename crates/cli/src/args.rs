@@ -1,12 +1,8 @@
 //! The command line, as types. Every command's help ends with an example.
 
-mod authority;
-
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
-
-pub(crate) use authority::{Acl, Authority, Tools, Vpol};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -95,9 +91,6 @@ pub(crate) enum Command {
         #[arg(long)]
         recording: bool,
     },
-    /// The tools: what there is, what is on, and a call by your own hand
-    #[command(subcommand, after_help = "Example:\n  regent tools call hash path=README.md")]
-    Tools(Tools),
     /// What the broker would say to a model's calls: episodes in, decisions out
     #[command(
         after_help = "Example:\n  echo '{\"id\":1,\"request\":\"read notes.txt\",\"tools\":[{\"name\":\"read\",\"tier\":\"read_only\",\"input_schema\":{\"properties\":{\"path\":{}}}}],\"steps\":[{\"tool\":\"read\",\"args\":{\"path\":\"notes.txt\"}}]}' | regent authorize\n\nEach line is answered with {\"id\",\"steps\":[{\"tool\",\"decision\",\"layer\",\"reason\",\"provenance\"}]}; a bad one with {\"error\",\"line\"}.\nAll fields: docs/filters.md"
@@ -106,24 +99,6 @@ pub(crate) enum Command {
     /// The Goal Gradient Solver: what a round of work means for the next one
     #[command(subcommand, after_help = "Example:\n  regent ggs step < rounds.jsonl")]
     Ggs(Ggs),
-    /// Access policies: who is let in, with what; put in force, checked and asked
-    #[command(subcommand, after_help = "Example:\n  regent acl list\n  regent acl apply people.yaml")]
-    Acl(Acl),
-    /// Validation policies: how closely calls are looked at, and whose
-    #[command(subcommand, after_help = "Example:\n  regent vpol show unattended")]
-    Vpol(Vpol),
-    /// Check or reset what counts as your word in the database
-    #[command(
-        subcommand,
-        after_help = "Example:\n  regent authority show\n  regent authority reset --dry-run"
-    )]
-    Authority(Authority),
-    /// Stop everything now: no call starts, what runs is stopped; until `resume-all`
-    #[command(after_help = "Example:\n  regent halt")]
-    Halt,
-    /// Lift a halt, and say what there is to go on with
-    #[command(after_help = "Example:\n  regent resume-all")]
-    ResumeAll,
     /// What ran and what waits
     #[command(subcommand, after_help = "Example:\n  regent tasks list")]
     Tasks(Tasks),
@@ -156,40 +131,9 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether it can leave work behind that `resume` goes on with.
-    pub(crate) const fn works(&self) -> bool {
-        matches!(self, Self::Tools(Tools::Call { .. }))
-    }
-
-    /// Whether it is of use even where nobody knows where the house is.
-    pub(crate) fn needs_no_house(&self) -> bool {
-        match self {
-            Self::Acl(Acl::Validate { files }) => !files.is_empty(),
-            Self::Completions { .. }
-            | Self::Help { .. }
-            | Self::Authorize
-            | Self::Ggs(_)
-            | Self::Acl(Acl::Test { events: false, .. })
-            | Self::Vpol(_) => true,
-            _ => false,
-        }
-    }
-
-    /// Whether it is of use even where the settings are wrong: it helps to put them right, or reads none.
-    pub(crate) const fn helps(&self) -> bool {
-        match self {
-            // Which policies are in force stands in the database that the settings name.
-            Self::Acl(Acl::Test { policies, events: false, .. }) | Self::Vpol(Vpol::Test { policies }) => {
-                !policies.is_empty()
-            }
-            Self::Completions { .. }
-            | Self::Help { .. }
-            | Self::Authorize
-            | Self::Ggs(_)
-            | Self::Acl(Acl::Validate { .. })
-            | Self::Vpol(Vpol::Validate { .. }) => true,
-            _ => false,
-        }
+    /// Whether it is of use without an instance, and whatever the settings say.
+    pub(crate) const fn needs_nothing(&self) -> bool {
+        matches!(self, Self::Completions { .. } | Self::Help { .. } | Self::Authorize | Self::Ggs(_))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The terminal as the caller of operations: standard output and input, and the person in front of it.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -92,6 +92,18 @@ impl OperationIo for TerminalIo<'_> {
 
     fn via(&self) -> &'static str {
         TERMINAL
+    }
+
+    async fn read_text(&self, most: usize) -> io::Result<String> {
+        let text = host::run_blocking(move || {
+            let mut text = String::new();
+            io::stdin().lock().take(most as u64 + 1).read_to_string(&mut text).map(|_| text)
+        });
+        let text = text.await?;
+        if text.len() > most {
+            return Err(io::Error::other(format!("it has more than {most} bytes")));
+        }
+        Ok(text)
     }
 
     fn can_ask(&self) -> bool {

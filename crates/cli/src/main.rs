@@ -94,16 +94,15 @@ impl Invocation {
     const fn starts_work(&self) -> bool {
         match self {
             Self::Operation(call) => call.spec().starts_work,
-            Self::Command(command) => command.works(),
+            Self::Command(_) => false,
         }
     }
 
     fn requirements(&self) -> Requirements {
         match self {
             Self::Operation(call) => call.requirements(),
-            Self::Command(command) => {
-                Requirements { instance: !command.needs_no_house(), settings: !command.helps() }
-            }
+            Self::Command(command) if command.needs_nothing() => Requirements::NONE,
+            Self::Command(_) => Requirements::ALL,
         }
     }
 }
@@ -156,13 +155,11 @@ fn start(
         let io = TerminalIo::new(app, &screen, surroundings, &seat, &live);
         let mut command = std::pin::pin!(async {
             if works {
-                commands::warn_of_policies(app, &screen).await;
+                screen.note_page(&app.policies().render_warning(screen.note_theme()).await);
             }
             match invocation {
                 Invocation::Operation(call) => operations::run(call, app, &screen, &io).await,
-                Invocation::Command(command) => {
-                    commands::dispatch(command, app, &screen, surroundings, &io).await
-                }
+                Invocation::Command(command) => commands::dispatch(command, app, &screen).await,
             }
         });
         tokio::select! {

@@ -49,15 +49,16 @@ const ORDER: &[&str] = &[
 pub(crate) fn add_commands(mut root: Command, offer: &Offer) -> Command {
     for (group, offered) in offer.groups() {
         let commands = offered.iter().map(|offered| offered.entry().command());
-        root = if group.name.is_empty() {
-            root.subcommands(commands)
-        } else {
-            let command = Command::new(group.name)
-                .about(group.about)
-                .after_help(app::operation::help_after(group.examples, group.notes))
-                .subcommand_required(true)
-                .arg_required_else_help(true);
-            root.subcommand(command.subcommands(commands))
+        root = match group.name {
+            None => root.subcommands(commands),
+            Some(name) => {
+                let command = Command::new(name)
+                    .about(group.about)
+                    .after_help(app::operation::help_after(group.examples, group.notes))
+                    .subcommand_required(true)
+                    .arg_required_else_help(true);
+                root.subcommand(command.subcommands(commands))
+            }
         };
     }
     for (place, name) in ORDER.iter().enumerate() {

@@ -51,12 +51,11 @@ pub use reject::RejectRequest;
 pub use reply::ReplyWithCode;
 pub use show::{ApprovalDetails, ShowApproval};
 
-pub const GROUP: OperationGroup = OperationGroup {
-    name: "approvals",
-    about: "What waits for your word",
-    examples: &["regent approvals list", "regent approvals approve a-m3xd"],
-    notes: "",
-    operations: &[
+pub const GROUP: OperationGroup = OperationGroup::new(
+    "approvals",
+    "What waits for your word",
+    &["regent approvals list", "regent approvals approve a-m3xd"],
+    &[
         OperationEntry::of::<ListApprovals>(),
         OperationEntry::of::<ShowApproval>(),
         OperationEntry::of::<ApproveRequests>(),
@@ -66,7 +65,7 @@ pub const GROUP: OperationGroup = OperationGroup {
         OperationEntry::of::<CreateReplyCode>(),
         OperationEntry::of::<ReplyWithCode>(),
     ],
-};
+);
 
 /// What somebody does with a question.
 #[derive(Clone, Debug, PartialEq)]

@@ -27,18 +27,17 @@ pub use audit::{AuditGrants, GrantLine, GrantLog};
 pub use list::{GrantList, ListGrants};
 pub use revoke::RevokeGrant;
 
-pub const GROUP: OperationGroup = OperationGroup {
-    name: "grants",
-    about: "What may be done without asking you",
-    examples: &["regent grants list", "regent grants add write_file 'path=reports/*' --for 7d"],
-    notes: "",
-    operations: &[
+pub const GROUP: OperationGroup = OperationGroup::new(
+    "grants",
+    "What may be done without asking you",
+    &["regent grants list", "regent grants add write_file 'path=reports/*' --for 7d"],
+    &[
         OperationEntry::of::<ListGrants>(),
         OperationEntry::of::<AddGrant>(),
         OperationEntry::of::<RevokeGrant>(),
         OperationEntry::of::<AuditGrants>(),
     ],
-};
+);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

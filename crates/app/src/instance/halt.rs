@@ -1,24 +1,40 @@
-//! `halt` and `resume-all`: everything stands still until the owner says otherwise, whatever is restarted.
+//! `halt`: everything stands still until the owner says otherwise, whatever is restarted.
 
 use std::time::Duration;
 
+use clap::Args;
 use domain::Time;
+use kernel::Problem;
+use ledger::Select;
 use ledger::records::Halt;
-use ledger::table::Record as _;
-use ledger::{CommitError, Entry, Refusal, Select};
-use serde::Serialize;
-use serde_json::json;
+use present::{Page, Style};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::Instance;
-use crate::tasks::TaskLine;
-use kernel::Problem;
+use crate::operation::{
+    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+};
 
-const HALTS: &str = Halt::TABLE.name;
 /// How long `halt` waits for the database. It counts before that.
 const DATABASE_WAIT: Duration = Duration::from_secs(5);
 
 /// How long to wait before looking again whether the keys are free.
 const KEYS_WAIT: Duration = Duration::from_millis(50);
+
+/// Stop everything now: no call starts, what runs is stopped; until `resume-all`
+#[derive(Debug, Args, Deserialize, JsonSchema)]
+pub struct HaltInstance {}
+
+impl Operation for HaltInstance {
+    const SPEC: OperationSpec =
+        OperationSpec::new("halt", Access::ADMIN, &["regent halt"]).route(HttpMethod::Post, "/halt");
+    type Output = Halted;
+
+    async fn run(self, context: &OperationContext<'_>) -> Result<Halted, OperationError> {
+        Ok(context.app.instance().halt().await?)
+    }
+}
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Halted {
@@ -29,12 +45,20 @@ pub struct Halted {
     pub recorded: bool,
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub struct Lifted {
-    /// Since when everything had stood still; nothing if it did not.
-    pub since: Option<Time>,
-    /// What waits to be gone on with.
-    pub unfinished: Vec<TaskLine>,
+impl Output for Halted {
+    fn render(&self, style: &Style<'_>) -> Page {
+        let mut page = Page::new();
+        let since = self.since.date_time(style.zone);
+        let again = if self.already { "already " } else { "" };
+        page.add(format!("{again}halted since {since}: no call starts, what runs is stopped"));
+        if !self.recorded {
+            page.add_note(
+                "the database is busy; the halt counts, and the next command enters it into the ledger",
+            );
+        }
+        page.add_note(format!("  {}", style.note_theme.paint_command("regent resume-all")));
+        page
+    }
 }
 
 impl Instance<'_> {
@@ -65,43 +89,5 @@ impl Instance<'_> {
         self.app.kernel.record_halt(now).await?;
         let (already, since) = (before.is_some(), before.map_or(now, |halt| halt.at));
         Ok(Halted { since, already, recorded: true })
-    }
-
-    /// # Errors
-    /// If the ledger fails. Then everything still stands.
-    #[tracing::instrument(level = "info", name = "instance.resume_all", skip_all)]
-    pub async fn resume_all(self) -> Result<Lifted, Problem> {
-        const SHOWN: u32 = 20;
-        let services = self.app.kernel.services().await?; // enters a halt that waits
-        let since = services.ledger.halted().await?.map(|halt| halt.at);
-        if let Some(since) = &since {
-            let mut batch = services.batch();
-            // This one, and none that was given since.
-            batch.expect_present::<Halt>("at", since).erase::<Halt, _>("name", &[Halt::ALL.to_owned()]);
-            batch.audit(entry("house.resumed", services.now()));
-            match services.ledger.commit(batch).await {
-                Ok(_) | Err(CommitError::Refused(Refusal::Gone { table: HALTS, .. })) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        let mut unfinished = Vec::new();
-        for task in services.ledger.unfinished(SHOWN).await? {
-            unfinished.push(self.app.tasks().line(task).await?);
-        }
-        Ok(Lifted { since, unfinished })
-    }
-}
-
-fn entry(kind: &str, at: Time) -> Entry {
-    Entry {
-        at,
-        kind: kind.into(),
-        actor: Halt::OWNER.into(),
-        subject: "house".into(),
-        trust: None,
-        origin_id: None,
-        reason_id: None,
-        vpol_id: None,
-        detail: json!({}),
     }
 }

@@ -12,6 +12,7 @@ mod keep;
 mod make_backup;
 pub mod paths;
 mod restore;
+mod resume_all;
 pub(crate) mod retention;
 pub mod settings;
 mod show_paths;
@@ -22,15 +23,18 @@ mod upgrade;
 
 use ledger::chain::PublicKey;
 
-pub use authority::{AuthorityReport, AuthorityReset};
+pub use authority::{
+    AuthorityReport, AuthorityReset, GROUP as AUTHORITY_GROUP, ResetAuthority, ShowAuthority,
+};
 pub use carried::AuthoritySnapshot;
 pub use doctor::{Diagnosis, ExamineInstance};
 pub use expired::ExpiredAuthority;
 pub use explain::{ExplainCode, Explained, Explanation};
-pub use halt::{Halted, Lifted};
+pub use halt::{HaltInstance, Halted};
 pub use init::{SetUpInstance, SetUpReport};
 pub use make_backup::MakeBackup;
 pub use restore::RestoreBackup;
+pub use resume_all::{LiftHalt, Lifted};
 pub use show_paths::{Paths, ShowPaths};
 pub use show_settings::{SettingsView, ShowSettings};
 pub use status::{ShowStatus, StatusReport};
@@ -41,31 +45,26 @@ use crate::App;
 use crate::operation::{OperationEntry, OperationGroup};
 use crate::tools::ToolLine;
 
-pub const GROUP: OperationGroup = OperationGroup {
-    name: "",
-    about: "",
-    examples: &[],
-    notes: "",
-    operations: &[
-        OperationEntry::of::<ShowStatus>(),
-        OperationEntry::of::<ExamineInstance>(),
-        OperationEntry::of::<ShowPaths>(),
-        OperationEntry::of::<SetUpInstance>(),
-        OperationEntry::of::<RunJobs>(),
-        OperationEntry::of::<UpgradeInstance>(),
-        OperationEntry::of::<MakeBackup>(),
-        OperationEntry::of::<RestoreBackup>(),
-        OperationEntry::of::<ExplainCode>(),
-    ],
-};
+pub const GROUP: OperationGroup = OperationGroup::of_one_word(&[
+    OperationEntry::of::<HaltInstance>(),
+    OperationEntry::of::<LiftHalt>(),
+    OperationEntry::of::<ShowStatus>(),
+    OperationEntry::of::<ExamineInstance>(),
+    OperationEntry::of::<ShowPaths>(),
+    OperationEntry::of::<SetUpInstance>(),
+    OperationEntry::of::<RunJobs>(),
+    OperationEntry::of::<UpgradeInstance>(),
+    OperationEntry::of::<MakeBackup>(),
+    OperationEntry::of::<RestoreBackup>(),
+    OperationEntry::of::<ExplainCode>(),
+]);
 
-pub const CONFIG_GROUP: OperationGroup = OperationGroup {
-    name: "config",
-    about: "The settings that count",
-    examples: &["regent config show --origin"],
-    notes: "",
-    operations: &[OperationEntry::of::<ShowSettings>()],
-};
+pub const CONFIG_GROUP: OperationGroup = OperationGroup::new(
+    "config",
+    "The settings that count",
+    &["regent config show --origin"],
+    &[OperationEntry::of::<ShowSettings>()],
+);
 
 /// The instance itself.
 #[derive(Clone, Copy, Debug)]

@@ -17,15 +17,15 @@ pub use test::{ModelCapabilities, ModelTest, TestModels};
 
 use crate::operation::{OperationEntry, OperationGroup};
 
-pub const GROUP: OperationGroup = OperationGroup {
-    name: "model",
-    about: "Language models: who is asked and why, whether they answer, who is to be",
-    examples: &["regent model list", "regent model set brain anthropic/claude-sonnet-5-5"],
-    notes: "Set-up for each provider: docs/models.md",
-    operations: &[
+pub const GROUP: OperationGroup = OperationGroup::new(
+    "model",
+    "Language models: who is asked and why, whether they answer, who is to be",
+    &["regent model list", "regent model set brain anthropic/claude-sonnet-5-5"],
+    &[
         OperationEntry::of::<ListModels>(),
         OperationEntry::of::<TestModels>(),
         OperationEntry::of::<SetModels>(),
         OperationEntry::of::<ConfirmModelHost>(),
     ],
-};
+)
+.notes("Set-up for each provider: docs/models.md");

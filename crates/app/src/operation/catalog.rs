@@ -19,16 +19,40 @@ pub struct OperationEntry {
     read_json: fn(Value) -> Result<Box<dyn AnyCall>, serde_json::Error>,
 }
 
-/// Commands that share their first word.
+/// Operations of a feature that are listed together.
 #[derive(Debug)]
 pub struct OperationGroup {
-    /// Empty: its operations are commands of one word.
-    pub name: &'static str,
+    /// The first word of their commands; `None`: each is a command of one word.
+    pub name: Option<&'static str>,
     pub about: &'static str,
     pub examples: &'static [&'static str],
-    /// What its help says after the examples.
+    /// What the help of the group says after the examples.
     pub notes: &'static str,
     pub operations: &'static [OperationEntry],
+}
+
+impl OperationGroup {
+    /// Commands that share their first word.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        about: &'static str,
+        examples: &'static [&'static str],
+        operations: &'static [OperationEntry],
+    ) -> Self {
+        Self { name: Some(name), about, examples, notes: "", operations }
+    }
+
+    /// Commands of one word.
+    #[must_use]
+    pub const fn of_one_word(operations: &'static [OperationEntry]) -> Self {
+        Self { name: None, about: "", examples: &[], notes: "", operations }
+    }
+
+    #[must_use]
+    pub const fn notes(self, notes: &'static str) -> Self {
+        Self { notes, ..self }
+    }
 }
 
 impl OperationEntry {

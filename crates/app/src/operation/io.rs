@@ -65,6 +65,11 @@ pub trait OperationIo: Send + Sync {
 
     /// The name under which answers of this caller are recorded: `terminal`.
     fn via(&self) -> &'static str;
+    /// The whole input as text.
+    ///
+    /// # Errors
+    /// If it cannot be read, is not UTF-8, or has more than `most` bytes.
+    async fn read_text(&self, most: usize) -> io::Result<String>;
 
     /// Whether there is a person to ask.
     fn can_ask(&self) -> bool;

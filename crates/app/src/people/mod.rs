@@ -47,12 +47,11 @@ use crate::operation::{OperationEntry, OperationGroup};
 use addresses::{entry, is_forgotten};
 use kernel::{Code, Problem};
 
-pub const GROUP: OperationGroup = OperationGroup {
-    name: "people",
-    about: "Who is known, what they write from, and how far they are trusted",
-    examples: &["regent people add Lea --relationship partner --link demo:lea", "regent people list"],
-    notes: "",
-    operations: &[
+pub const GROUP: OperationGroup = OperationGroup::new(
+    "people",
+    "Who is known, what they write from, and how far they are trusted",
+    &["regent people add Lea --relationship partner --link demo:lea", "regent people list"],
+    &[
         OperationEntry::of::<AddPerson>(),
         OperationEntry::of::<LinkAddress>(),
         OperationEntry::of::<UnlinkAddress>(),
@@ -60,16 +59,10 @@ pub const GROUP: OperationGroup = OperationGroup {
         OperationEntry::of::<ShowPerson>(),
         OperationEntry::of::<SetPerson>(),
     ],
-};
+);
 
 /// The command of one word.
-pub const FORGET_GROUP: OperationGroup = OperationGroup {
-    name: "",
-    about: "",
-    examples: &[],
-    notes: "",
-    operations: &[OperationEntry::of::<ForgetPerson>()],
-};
+pub const FORGET_GROUP: OperationGroup = OperationGroup::of_one_word(&[OperationEntry::of::<ForgetPerson>()]);
 
 /// How the owner is named where somebody is.
 const OWNER: &str = "owner";

@@ -15,23 +15,18 @@ pub use list::{CallLine, StepLine, TaskLine, TaskView};
 pub use outcome::{TaskOutcome, describe_waiting, response_line, result_text};
 pub use report::{Report, shortcoming};
 pub use resume::{ResumeOutput, ResumeTask};
-pub use run::{RunOutput, RunTask, conclude};
+pub(crate) use run::conclude;
+pub use run::{RunOutput, RunTask};
 pub use undo::{Before, Left, Note, Obstacle, PutBack, Undo, UndoTask, Undone};
 
 use crate::App;
 use crate::operation::{OperationEntry, OperationGroup};
 
-pub const WORK: OperationGroup = OperationGroup {
-    name: "",
-    about: "",
-    examples: &[],
-    notes: "",
-    operations: &[
-        OperationEntry::of::<RunTask>(),
-        OperationEntry::of::<ResumeTask>(),
-        OperationEntry::of::<UndoTask>(),
-    ],
-};
+pub const WORK: OperationGroup = OperationGroup::of_one_word(&[
+    OperationEntry::of::<RunTask>(),
+    OperationEntry::of::<ResumeTask>(),
+    OperationEntry::of::<UndoTask>(),
+]);
 
 /// The tasks of an instance.
 #[derive(Clone, Copy, Debug)]

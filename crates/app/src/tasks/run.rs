@@ -81,7 +81,7 @@ impl Operation for RunTask {
 }
 
 /// Ends work that the caller attended: background jobs that are due run, and what it came to is put together.
-pub async fn conclude(
+pub(crate) async fn conclude(
     context: &OperationContext<'_>,
     (report, progress): (Report, TaskProgress),
 ) -> TaskOutcome {

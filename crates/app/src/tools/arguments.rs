@@ -1,6 +1,7 @@
 //! The arguments of a call as a person types them.
 
 use kernel::{Code, Problem};
+use present::inline;
 use serde_json::{Map, Value};
 
 use super::Tools;
@@ -50,24 +51,24 @@ fn read_object(text: &str) -> Result<Value, String> {
 /// stays a text, and the schema refuses it later.
 fn read_value(schema: &Value, name: &str, text: &str) -> Value {
     let field = schema.pointer(&format!("/properties/{}", name.replace('~', "~0").replace('/', "~1")));
-    match field.map(read_type).as_deref() {
+    match field.map(name_type).as_deref() {
         Some("array") if !text.starts_with('[') => {
             text.split(',').filter(|_| !text.is_empty()).map(Value::from).collect()
         }
-        Some("string") | None => Value::from(text),
+        Some("string" | "choice") | None => Value::from(text),
         Some(_) => domain::json::from_str(text).unwrap_or_else(|_| Value::from(text)),
     }
 }
 
-/// The types that a field of a schema can have, as one word; a choice of values counts as a text.
-fn read_type(field: &Value) -> String {
+/// The type of a field of a schema, in a word or two.
+pub(super) fn name_type(field: &Value) -> String {
     match field.get("type") {
-        Some(Value::String(kind)) => kind.clone(),
+        Some(Value::String(kind)) => inline(kind),
         Some(Value::Array(kinds)) => {
             let kinds = kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null");
-            kinds.collect::<Vec<_>>().join(" or ")
+            kinds.map(inline).collect::<Vec<_>>().join(" or ")
         }
-        _ if field.get("enum").is_some() || field.get("oneOf").is_some() => "string".into(),
+        _ if field.get("enum").is_some() || field.get("oneOf").is_some() => "choice".into(),
         _ => "any".into(),
     }
 }

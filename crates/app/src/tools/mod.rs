@@ -1,28 +1,56 @@
 //! The tools: what there is, what is switched on, how much each is watched; and a call that the owner asks for by name.
 
+mod add;
 mod arguments;
+mod call;
+mod level;
+mod list;
+mod remove;
+mod show;
+mod switch;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use broker::access::{Switch, Switches};
-use broker::alias;
-use broker::{ExecutionMode, Level, Reach, Registration, ToolSpec};
+use broker::{ExecutionMode, ToolSpec};
 use domain::call::ToolId;
 use domain::id::TaskId;
 use domain::task::FinalResult;
 use domain::{Tier, canonical};
+use kernel::{Code, Problem, Services, Surface, ToolSet};
 use ledger::records::{Blob, Tool};
 use ledger::{Batch, Entry};
-use llm::DirectCall;
+use present::{Page, Style, Tone, shorten};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use kernel::{DIRECT_CALL, ModelOptions, RunRequest, Services, Surface, ToolSet, WaitMode, check_request};
-
 use crate::App;
-use crate::tasks::Report;
-use kernel::{Code, Problem};
+use crate::operation::{OperationEntry, OperationGroup, Output};
+
+pub use add::AddTool;
+pub use call::{CallTool, DirectRequest};
+pub use level::SetToolLevel;
+pub use list::{ListTools, ToolList};
+pub use remove::{RemoveTool, ToolRemoval};
+pub use show::{ShowTool, ToolView};
+pub use switch::{DisableTool, EnableTool};
+
+pub const GROUP: OperationGroup = OperationGroup::new(
+    "tools",
+    "The tools: what there is, what is on, and a call by your own hand",
+    &["regent tools call hash path=README.md"],
+    &[
+        OperationEntry::of::<ListTools>(),
+        OperationEntry::of::<ShowTool>(),
+        OperationEntry::of::<EnableTool>(),
+        OperationEntry::of::<DisableTool>(),
+        OperationEntry::of::<SetToolLevel>(),
+        OperationEntry::of::<AddTool>(),
+        OperationEntry::of::<RemoveTool>(),
+        OperationEntry::of::<CallTool>(),
+    ],
+);
 
 /// One tool in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -37,35 +65,29 @@ pub struct ToolLine {
     pub description: String,
 }
 
-/// Everything that is known of one tool.
-#[derive(Clone, Debug, Serialize)]
-pub struct ToolView {
-    #[serde(flatten)]
-    pub spec: ToolSpec,
-    /// As the rabs seed calls the tier.
-    pub risk_level: domain::tier::RiskLevel,
-    pub switch: Switch,
-    pub shipped: bool,
-    /// Other names that are understood.
-    pub aliases: Vec<&'static str>,
-    pub alignment_score_90d: Option<f64>,
+impl Output for ToolLine {
+    fn render(&self, style: &Style<'_>) -> Page {
+        let mut page = Page::new();
+        page.add(self.row(style));
+        page
+    }
 }
 
-/// A call that the owner asks for by name.
-#[derive(Clone)]
-pub struct DirectRequest {
-    pub tool: String,
-    pub args: Value,
-    /// Whether they have said yes to exactly this.
-    pub confirmed: bool,
-    pub workspace: PathBuf,
-    pub surface: Arc<dyn Surface>,
-    pub wait: WaitMode,
-}
-
-impl std::fmt::Debug for DirectRequest {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("DirectRequest").field("tool", &self.tool).finish_non_exhaustive()
+impl ToolLine {
+    fn row(&self, style: &Style<'_>) -> String {
+        let state = match self.switch {
+            Switch::On => style.theme.paint("on ", Tone::Good),
+            Switch::Off | Switch::OffByEnvironment | Switch::Unreadable => {
+                style.theme.paint("off", Tone::Attention)
+            }
+        };
+        format!(
+            "{state}  {:<16} {:<18} level {}  {}",
+            shorten(self.tool.as_str(), 32),
+            self.tier.name(),
+            self.level,
+            shorten(&self.description, 64)
+        )
     }
 }
 
@@ -91,127 +113,8 @@ impl Tools<'_> {
         ToolSet::open(self.app.kernel.ledger().await?, Path::new(NOWHERE), &[], Arc::new(Unheard)).await
     }
 
-    /// Every tool there is, with what is wrong with those that cannot be used.
-    ///
-    /// # Errors
-    /// If the ledger cannot be read.
-    #[tracing::instrument(level = "info", name = "tools.list", skip_all)]
-    pub async fn list(self) -> Result<(Vec<ToolLine>, Vec<String>), Problem> {
-        let tool_set = self.tool_set().await?;
-        let switches = self.app.host.switches();
-        let lines = tool_set.registry.specs().map(|spec| line(&tool_set, spec, &switches)).collect();
-        let mut mistakes = tool_set.mistakes;
-        mistakes.extend(switches.mistake().map(|why| format!("tool-access.json: {why}")));
-        Ok((lines, mistakes))
-    }
-
-    /// # Errors
-    /// If there is no such tool, or the ledger cannot be read.
-    #[tracing::instrument(level = "info", name = "tools.show", skip_all)]
-    pub async fn show(self, name: &str) -> Result<ToolView, Problem> {
-        let tool_set = self.tool_set().await?;
-        let spec = known(&tool_set, name)?.clone();
-        let row = self.row(&spec.id).await?;
-        let line = line(&tool_set, &spec, &self.app.host.switches());
-        let aliases = alias::ARI.iter().filter(|(_, id, _)| *id == spec.id.as_str());
-        Ok(ToolView {
-            risk_level: spec.tier.risk_level(),
-            switch: line.switch,
-            shipped: line.shipped,
-            aliases: aliases.map(|(alias, ..)| *alias).collect(),
-            alignment_score_90d: row.and_then(|row| row.alignment_score_90d).map(f64::from),
-            spec,
-        })
-    }
-
     async fn row(self, id: &ToolId) -> Result<Option<Tool>, Problem> {
         Ok(self.app.kernel.ledger().await?.tools().await?.into_iter().find(|row| row.tool_id == *id))
-    }
-
-    /// Turns the one switch that a tool has.
-    ///
-    /// # Errors
-    /// If there is no such tool, or the file cannot be written.
-    #[tracing::instrument(level = "info", name = "tools.switch", skip_all)]
-    pub async fn switch(self, name: &str, enabled: bool) -> Result<ToolLine, Problem> {
-        let tool_set = self.tool_set().await?;
-        let spec = known(&tool_set, name)?;
-        if spec.reach == Reach::Origin {
-            let what = format!("without {} nothing could be answered, so it is always on", spec.id);
-            return Err(Problem::new(Code::BAD_TOOL, what).safe("nothing was changed"));
-        }
-        let services = self.app.kernel.services().await?;
-        let mut batch = services.batch();
-        batch.audit(entry(&services, "tool.switched", &spec.id, json!({ "enabled": enabled })));
-        if enabled {
-            // On record before it may run; off before it is on record.
-            services.ledger.commit(batch).await?;
-            self.app.host.turn(&spec.id, enabled)?;
-        } else {
-            self.app.host.turn(&spec.id, enabled)?;
-            services.ledger.commit(batch).await?;
-        }
-        Ok(line(&tool_set, spec, &self.app.host.switches()))
-    }
-
-    /// How much a tool is watched from now on. The owner's word: it is recorded, not voted on.
-    ///
-    /// # Errors
-    /// If there is no such tool or level, or the ledger fails.
-    #[tracing::instrument(level = "info", name = "tools.set_level", skip_all)]
-    pub async fn set_level(self, name: &str, level: u8) -> Result<ToolLine, Problem> {
-        let tool_set = self.tool_set().await?;
-        let mut spec = known(&tool_set, name)?.clone();
-        let before = spec.level as u8;
-        spec.level = Level::from_number(level)
-            .ok_or_else(|| Problem::new(Code::BAD_TOOL, format!("there is no level {level}; 0 to 4")))?;
-        let detail = json!({ "level": level, "before": before });
-        self.keep(&spec, "tool.level_set", detail).await?;
-        Ok(line(&tool_set, &spec, &self.app.host.switches()))
-    }
-
-    /// Registers a tool, or replaces what somebody had registered. It starts at level 0: a person looks at every call.
-    ///
-    /// # Errors
-    /// If the registration cannot work or claims to be less than what stands behind it, or the ledger fails.
-    #[tracing::instrument(level = "info", name = "tools.register", skip_all)]
-    pub async fn register(self, registration: &str) -> Result<ToolLine, Problem> {
-        let bad = |why: String| Problem::new(Code::BAD_TOOL, why).safe("nothing was registered");
-        let registration: Registration =
-            domain::json::from_str(registration).map_err(|error| bad(error.to_string()))?;
-        let tool_set = self.tool_set().await?;
-        // Whatever was registered under this name is replaced, so it is tried without it.
-        let rows = self.app.kernel.ledger().await?.tools().await?;
-        let replaced = rows.iter().any(|row| row.tool_id == registration.tool_id);
-        let registry = tool_set.registry.clone().shipped_only(&tool_set.shipped);
-        let spec = registration.spec(&registry).map_err(|error| bad(error.to_string()))?;
-        registry.register(spec.clone()).map_err(|error| bad(error.to_string()))?;
-        let kind = if replaced { "tool.changed" } else { "tool.registered" };
-        self.keep(&spec, kind, json!({ "level": spec.level as u8, "tier": spec.tier })).await?;
-        Ok(line(&tool_set, &spec, &self.app.host.switches()))
-    }
-
-    /// Takes a registered tool out. Its calls stay on record.
-    ///
-    /// # Errors
-    /// If there is none, or it ships with the program, or the ledger fails.
-    #[tracing::instrument(level = "info", name = "tools.remove", skip_all)]
-    pub async fn remove(self, name: &str) -> Result<ToolId, Problem> {
-        let tool_set = self.tool_set().await?;
-        let id = alias::resolve(name).ok_or_else(|| no_such(&tool_set, name))?;
-        if tool_set.shipped.contains(&id.to_string()) {
-            let what = format!("`{id}` ships with the program; it can only be switched off");
-            return Err(Problem::new(Code::BAD_TOOL, what)
-                .safe("nothing was changed")
-                .remedy(format!("regent tools disable {id}")));
-        }
-        self.row(&id).await?.ok_or_else(|| no_such(&tool_set, name))?;
-        let services = self.app.kernel.services().await?;
-        let mut batch = services.batch();
-        batch.erase::<Tool, _>("tool_id", std::slice::from_ref(&id));
-        batch.audit(entry(&services, "tool.removed", &id, json!({})));
-        services.ledger.commit(batch).await?;
-        Ok(id)
     }
 
     async fn keep(self, spec: &ToolSpec, kind: &str, mut detail: Value) -> Result<(), Problem> {
@@ -235,28 +138,6 @@ impl Tools<'_> {
         batch.audit(entry(&services, kind, &spec.id, detail));
         services.ledger.commit(batch).await?;
         Ok(())
-    }
-
-    /// One call, by the owner's own hand: through the same door as any other, with its own task, journal and record.
-    ///
-    /// # Errors
-    /// If there is no such tool, or it cannot be taken in or let in, or the ledger fails.
-    #[tracing::instrument(level = "info", name = "tools.call", skip_all)]
-    pub async fn call(self, direct: DirectRequest) -> Result<Report, Problem> {
-        let DirectRequest { tool, args, confirmed, workspace, surface, wait } = direct;
-        let tool_set = self.tool_set().await?;
-        let id = known(&tool_set, &tool)?.id.clone();
-        tool_set.registry.accepts(&id, &args).map_err(|why| {
-            Problem::new(Code::BAD_ARGUMENTS, format!("the arguments do not fit {id}: {why}"))
-                .safe("nothing was done")
-                .remedy(format!("regent tools show {id}"))
-        })?;
-        let spec = tool_set.registry.digest(&id);
-        let call = DirectCall { tool: id, args, confirmed, spec };
-        let text = serde_json::to_string(&call).map_err(Problem::internal)?;
-        let request = RunRequest { text, workspace, surface, wait, options: ModelOptions::default() };
-        check_request(&request)?;
-        self.app.tasks().run_as(&request, Some(DIRECT_CALL)).await
     }
 }
 

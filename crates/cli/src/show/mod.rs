@@ -16,7 +16,7 @@ use crate::live::TerminalCapabilities;
 use crate::terminal::tty;
 #[cfg(test)]
 pub(crate) use ansi::paint as paint_ansi;
-pub(crate) use present::{Theme, Tone, format_span as span, inline, pluralize as plural, shorten as brief};
+pub(crate) use present::{Theme, Tone, inline, pluralize as plural, shorten as brief};
 
 /// The two streams, and how each of them may be written to.
 #[derive(Clone, Debug)]

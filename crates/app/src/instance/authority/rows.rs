@@ -1,107 +1,21 @@
-//! What counts as the owner's word in the database: shown, and decided anew after another program has changed it.
+//! The rows that carry authority: what a reset withdraws.
 
 use domain::Time;
 use domain::event::RESERVED_PLATFORMS;
 use domain::task::Status;
+use kernel::approvals::{self as approve, ApprovalAnswer};
 use ledger::records::{
     ActivePolicies, AgentTask, Approval, ApprovalCode, Entity, EntityTag, Grant, GrantEvent, Halt, Identity,
     PolicySwitch, Tool,
 };
 use ledger::table::Record;
-use ledger::{Batch, CommitError, Entry, Ledger, Op, Refusal, Select, StoreError, Unverified};
-use serde::Serialize;
+use ledger::{Batch, Entry, Ledger, Op, Select, StoreError};
 use serde_json::json;
 
-use kernel::approvals::{self as approve, ApprovalAnswer};
-
-use super::Instance;
-use super::backup::How;
-use kernel::{Code, Problem};
-
-/// How often it is looked again because another process has written meanwhile.
-const TRIES: u32 = 5;
-
-/// What is wrong with the rows that carry authority; nothing if they all count.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct AuthorityReport {
-    pub verified: bool,
-    pub faults: Vec<String>,
-}
-
-impl AuthorityReport {
-    fn new(faults: &[Unverified]) -> Self {
-        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        Self { verified: faults.is_empty(), faults }
-    }
-
-    /// What is wrong, if anything is.
-    #[must_use]
-    pub fn problem(&self) -> Option<Problem> {
-        let what = format!("rows that carry authority do not count: {}", self.faults.first()?);
-        Some(
-            Problem::new(Code::AUTHORITY_CHANGED, what)
-                .remedy("regent authority reset --dry-run")
-                .remedy("regent explain R1016"),
-        )
-    }
-}
-
-/// What a reset withdraws, or would. Nothing of it comes back by itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct AuthorityReset {
-    /// Open approval requests and unused yeses.
-    pub approvals: usize,
-    pub grants: usize,
-    /// Addresses that were linked to a person.
-    pub addresses: usize,
-    /// People with a relationship, a trust or tags.
-    pub people: usize,
-    /// Policies that were switched, with what they were switched to.
-    pub switches: Vec<String>,
-    /// Tools that were registered, and levels that were set.
-    pub tools: Vec<String>,
-    /// Unfinished tasks: they are ended, because another program may have written what they would go on with.
-    pub tasks: usize,
-    pub done: bool,
-}
-
-impl Instance<'_> {
-    /// # Errors
-    /// If the ledger cannot be read.
-    #[tracing::instrument(level = "info", name = "instance.verify_authority", skip_all)]
-    pub async fn verify_authority(self) -> Result<AuthorityReport, Problem> {
-        Ok(AuthorityReport::new(&self.app.kernel.ledger().await?.verify_authority().await?))
-    }
-
-    /// Withdraws everything in the database that allows something, keeps what restricts, halts, and seals what is left. For the owner, after another program has written to the database: what it wrote cannot be told from the rest.
-    ///
-    /// # Errors
-    /// If the ledger fails. Then everything is as it was.
-    #[tracing::instrument(level = "info", name = "instance.reset_authority", skip_all)]
-    pub async fn reset_authority(self, how: How) -> Result<AuthorityReset, Problem> {
-        let mut tries = 1..TRIES;
-        loop {
-            let ledger = self.app.kernel.ledger().await?;
-            let last = ledger.last_commit().await?.and_then(|commit| commit.seq.0).unwrap_or(0);
-            let rows = Rows::read(ledger).await?;
-            if how == How::Rehearse {
-                return Ok(rows.report(false));
-            }
-            let now = self.app.kernel.now();
-            let mut batch = self.app.kernel.batch_at(now);
-            rows.withdraw(now, &mut batch);
-            batch.expect_quiet(last).seal_existing();
-            match ledger.commit(batch).await {
-                Ok(_) => return Ok(rows.report(true)),
-                Err(CommitError::Refused(Refusal::Disturbed)) if tries.next().is_some() => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-}
+use super::AuthorityReset;
 
 /// Every row that carries authority, without a check of its seal.
-struct Rows {
+pub(super) struct Rows {
     approvals: Vec<Approval>,
     codes: Vec<ApprovalCode>,
     grants: Vec<Grant>,
@@ -121,7 +35,7 @@ async fn filled<T: Record>(ledger: &Ledger, column: &'static str) -> Result<Vec<
 }
 
 impl Rows {
-    async fn read(ledger: &Ledger) -> Result<Self, StoreError> {
+    pub(super) async fn read(ledger: &Ledger) -> Result<Self, StoreError> {
         let mut addresses: Vec<Identity> = filled(ledger, "entity_id").await?;
         // Not those of the terminal and of the program itself: no message from outside can name them.
         addresses.retain(|address| !RESERVED_PLATFORMS.contains(&address.platform.as_str()));
@@ -155,7 +69,7 @@ impl Rows {
         self.people.iter().filter(|entity| self.plain(entity) != **entity)
     }
 
-    fn report(&self, done: bool) -> AuthorityReset {
+    pub(super) fn report(&self, done: bool) -> AuthorityReset {
         let tagged = |entity: &Entity| self.tags.iter().any(|tag| tag.entity_id == entity.id);
         let switched =
             |one: &PolicySwitch| format!("{} {}", one.name, if one.enabled { "on" } else { "off" });
@@ -171,7 +85,7 @@ impl Rows {
         }
     }
 
-    fn withdraw(&self, now: Time, batch: &mut Batch) {
+    pub(super) fn withdraw(&self, now: Time, batch: &mut Batch) {
         for asked in &self.approvals {
             if asked.status.is_open() {
                 approve::answer(asked, &ApprovalAnswer::withdrawn(), now, batch);

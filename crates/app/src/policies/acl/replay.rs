@@ -7,13 +7,18 @@ use domain::event::Direction;
 use domain::id::EventId;
 use ledger::records::Event;
 use ledger::{Op, Select};
-use policy::acl::Effect;
+use policy::acl::{Effect, PolicySet};
 use policy::admit::{Admission, Admitted, admit};
 use serde::Serialize;
 
 use kernel::Problem;
+use present::{Page, Style, inline, pluralize};
+use serde_json::Value;
 
-use super::Policies;
+use super::apply::is_a_name;
+use crate::operation::{Output, json_each};
+use crate::policies::in_force::{self, PolicyFile, PolicyFiles, PolicyKind};
+use crate::policies::{Policies, loaded, wrong};
 
 /// One event, as it was decided about and as it would be.
 #[derive(Clone, Debug, Serialize)]
@@ -42,7 +47,83 @@ pub struct Replay {
     pub undecided: u64,
 }
 
+/// A replay as it is shown: what differs, or everything.
+#[derive(Debug, Serialize)]
+pub struct PolicyReplay {
+    pub replay: Replay,
+    pub all: bool,
+}
+
+impl PolicyReplay {
+    fn shown(&self) -> impl Iterator<Item = &Replayed> {
+        self.replay.events.iter().filter(|one| self.all || !one.differs.is_empty())
+    }
+}
+
+impl Output for PolicyReplay {
+    fn render(&self, style: &Style<'_>) -> Page {
+        let Replay { events, unknown, undecided } = &self.replay;
+        let mut page = Page::new();
+        for one in self.shown() {
+            page.add_all(one.lines(style));
+        }
+        let differing = events.iter().filter(|one| !one.differs.is_empty()).count();
+        let looked_at = pluralize(events.len(), "event", "events");
+        page.add_note(format!(
+            "{differing} of {looked_at} would be decided differently; nothing was written"
+        ));
+        if *unknown > 0 {
+            page.add_note(format!("{unknown} more: what they were decided from is not kept"));
+        }
+        if *undecided > 0 {
+            let tick = style.note_theme.paint_command("regent tick");
+            page.add_note(format!("{undecided} more are not decided about yet: {tick}"));
+        }
+        page
+    }
+
+    fn json_lines(&self) -> Vec<Value> {
+        json_each(&self.shown().collect::<Vec<_>>())
+    }
+}
+
+impl Replayed {
+    fn lines(&self, style: &Style<'_>) -> Vec<String> {
+        let at = self.at.date_time(style.zone);
+        let (then, now) = (self.then.name(), self.now.name());
+        let effect = if then == now { format!("{now:<13}") } else { format!("{then:<5} > {now:<5}") };
+        let differs =
+            if self.differs.is_empty() { "nothing differs".into() } else { self.differs.join(", ") };
+        let short = style.theme.paint_command(&self.short);
+        let mut lines = vec![format!("{short}  {at}  {:<10} {effect}  {differs}", inline(&self.platform))];
+        if !self.differs.is_empty() {
+            lines.extend(self.why.iter().map(|why| format!("    because {}", inline(why))));
+        }
+        lines
+    }
+}
+
 impl Policies<'_> {
+    /// The set that would be in force with these files applied, each a name and its text; that in force, if there are none.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them or with the files beside them, or if the ledger fails.
+    async fn with_sources(self, given: &[(String, String)]) -> Result<PolicySet, Problem> {
+        if given.is_empty() {
+            return self.in_force().await;
+        }
+        let mut files = self.app.host.policies(PolicyKind::Acl);
+        for (file, text) in given {
+            is_a_name(file)?;
+            files.retain(|known| known.name != *file);
+            files.push(PolicyFile { name: file.clone(), text: Ok(text.clone()) });
+        }
+        files.sort_by(|one, other| one.name.cmp(&other.name));
+        let loaded = loaded(&PolicyFiles::of::<PolicySet>(files)).map_err(|mistakes| wrong(&mistakes))?;
+        let switches = self.app.kernel.services().await?.ledger.policy_switches().await?;
+        Ok(in_force::PolicyRules::switched(loaded.set, &switches))
+    }
+
     /// Decides again about everything that came in since then, as if these files had been applied: each a name and its text.
     /// Without any, by what is in force. Nothing is written.
     ///
