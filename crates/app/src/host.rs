@@ -1,5 +1,6 @@
 //! What the features need of the machine, beyond what the kernel needs: the instance's files, backups, upgrades.
 
+use std::io;
 use std::path::Path;
 
 use async_trait::async_trait;
@@ -40,6 +41,9 @@ pub struct InstanceSetup {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<PublicKey>,
 }
+
+/// The lines of a file, read one by one.
+pub type NamedLines = Box<dyn Iterator<Item = io::Result<String>> + Send>;
 
 /// The machine as the features see it.
 #[async_trait]
@@ -104,6 +108,22 @@ pub trait InstanceHost: Host {
     /// If it cannot be taken away; then it is still there.
     fn take_policies(&self, _kind: PolicyKind, _file: &str) -> Result<(), Problem> {
         Err(unable("relieved of policies"))
+    }
+
+    /// The text of a file that the owner names; `None` if there is no such file.
+    ///
+    /// # Errors
+    /// If it cannot be read, is too large or is not UTF-8.
+    fn read_named_text(&self, _file: &Path) -> io::Result<Option<String>> {
+        Err(io::Error::other("this host reads no files"))
+    }
+
+    /// The lines of a file that the owner names, one by one.
+    ///
+    /// # Errors
+    /// If the file cannot be opened.
+    fn read_named_lines(&self, _file: &Path) -> io::Result<NamedLines> {
+        Err(io::Error::other("this host reads no files"))
     }
 
     /// Keeps a copy of the checkpoints at a place that the owner names, and says where exactly it lies.

@@ -8,6 +8,7 @@
 //! Start reading at [`App`], then at the folder of the feature.
 
 pub mod approvals;
+pub mod filters;
 pub mod grants;
 mod host;
 pub mod instance;
@@ -26,7 +27,7 @@ use kernel::{Kernel, KernelParts};
 use llm::Provider;
 
 pub use engine::task::SAID_NO;
-pub use host::{Finding, FindingState, InstanceHost, InstanceSetup};
+pub use host::{Finding, FindingState, InstanceHost, InstanceSetup, NamedLines};
 pub use kernel::admit::AdmissionCounts;
 pub use kernel::{
     Bus, CODES, Code, DisplayEvent, DryRun, Host, JobReport, JobState, JournalTap, ModelDelta, ModelOptions,
@@ -49,7 +50,16 @@ use tasks::Tasks;
 use tools::Tools;
 
 /// Every operation of every feature, in the order of the help.
-pub(crate) const GROUPS: &[&operation::OperationGroup] = &[&grants::GROUP];
+pub(crate) const GROUPS: &[&operation::OperationGroup] = &[
+    &tasks::COMMANDS,
+    &grants::GROUP,
+    &filters::COMMANDS,
+    &filters::GROUP,
+    &tasks::GROUP,
+    &record::COMMANDS,
+    &record::EVENTS,
+    &record::AUDIT,
+];
 
 /// What the composition root gives the features and the kernel.
 pub struct Parts {

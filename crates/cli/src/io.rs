@@ -46,6 +46,11 @@ impl OperationIo for TerminalIo<'_> {
         self.screen.flush()
     }
 
+    fn emit_verbatim(&self, text: &str) -> io::Result<()> {
+        self.screen.result(text)?;
+        self.screen.flush()
+    }
+
     fn note_problem(&self, problem: &Problem) {
         self.screen.note_problem(problem);
     }

@@ -11,8 +11,8 @@ use app::instance::backup::{Backup, How, KeptBackup, Restored, Upgrade};
 use app::instance::paths::{InstancePaths, VaultOwner, VaultPaths};
 use app::instance::settings::{Settings, without_password};
 use app::{
-    Code, Finding, FindingState, Host, InstanceHost, InstanceSetup, OsUser, PolicyFile, PolicyKind, Problem,
-    RunSettings,
+    Code, Finding, FindingState, Host, InstanceHost, InstanceSetup, NamedLines, OsUser, PolicyFile,
+    PolicyKind, Problem, RunSettings,
 };
 use async_trait::async_trait;
 use broker::access::Switches;
@@ -265,6 +265,14 @@ impl InstanceHost for OsHost {
 
     fn new_root(&self) -> Option<PublicKey> {
         self.root.get().copied()
+    }
+
+    fn read_named_text(&self, file: &Path) -> io::Result<Option<String>> {
+        trusted_files::read_named_text(file)
+    }
+
+    fn read_named_lines(&self, file: &Path) -> io::Result<NamedLines> {
+        Ok(Box::new(crate::read_lines(file)?))
     }
 
     fn keep_anchor(&self, to: &str, stream: NodeId, lines: &[String]) -> Result<String, Problem> {

@@ -1,13 +1,15 @@
 //! A machine for tests: one user, and processes that live and die when the test says so.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::sleeper;
 use app::instance::backup::KeptBackup;
 use app::{
-    Finding, FindingState, Host, InstanceHost, InstanceSetup, OsUser, PolicyFile, PolicyKind, Problem,
+    Finding, FindingState, Host, InstanceHost, InstanceSetup, NamedLines, OsUser, PolicyFile, PolicyKind,
+    Problem,
 };
 use async_trait::async_trait;
 use broker::Registry;
@@ -107,6 +109,18 @@ impl InstanceHost for TestHost {
 
     async fn furnish(&self, _name: &str) -> Result<InstanceSetup, Problem> {
         Ok(InstanceSetup { made: Vec::new(), root: None })
+    }
+
+    fn read_named_text(&self, file: &Path) -> io::Result<Option<String>> {
+        match std::fs::read_to_string(file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            text => text.map(Some),
+        }
+    }
+
+    fn read_named_lines(&self, file: &Path) -> io::Result<NamedLines> {
+        let lines: Vec<_> = std::fs::read_to_string(file)?.lines().map(|line| Ok(line.to_owned())).collect();
+        Ok(Box::new(lines.into_iter()))
     }
 
     fn keep_anchor(&self, to: &str, _: NodeId, lines: &[String]) -> Result<String, Problem> {

@@ -44,6 +44,12 @@ pub trait OperationIo: Send + Sync {
     /// If the caller is gone.
     fn emit_json(&self, line: &Value) -> io::Result<()>;
 
+    /// Writes a text as it is, whether the caller reads text or data: lines of an export or of a recording.
+    ///
+    /// # Errors
+    /// If the caller is gone.
+    fn emit_verbatim(&self, text: &str) -> io::Result<()>;
+
     /// Shows a page beside the result before the operation is over.
     fn note(&self, page: &Page);
 

@@ -29,6 +29,20 @@ pub fn json_each<T: Serialize>(values: &[T]) -> Vec<Value> {
     values.iter().map(|value| serde_json::to_value(value).unwrap_or_default()).collect()
 }
 
+/// The end of an operation that has written its result already, part by part.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct StreamEnd;
+
+impl Output for StreamEnd {
+    fn render(&self, _: &Style<'_>) -> Page {
+        Page::new()
+    }
+
+    fn json_lines(&self) -> Vec<Value> {
+        Vec::new()
+    }
+}
+
 /// An [`Output`] whose type is not known.
 pub trait AnyOutput: Send + Sync {
     fn render(&self, style: &Style<'_>) -> Page;

@@ -11,7 +11,7 @@ use app::{App, Code, FindingState, JobState, Problem};
 use domain::task::Status;
 use host::ProcessEnvironment;
 
-use super::{Done, tasks};
+use super::Done;
 use crate::args::Config;
 use crate::show::{self, Screen, Tone, inline, plural};
 use app::operation::{Caller, Offer};
@@ -40,7 +40,7 @@ pub(crate) async fn status(app: &App, screen: &Screen) -> Done {
         screen.line(&format!("{attention} you      {senders}   {command}"))?;
     }
     for task in &status.unfinished {
-        screen.line(&format!("{attention} {}", tasks::row(app, screen, task)))?;
+        screen.line(&format!("{attention} {}", task.row(&screen.style(app))))?;
         screen.line(&format!(
             "           {}",
             screen.tinted(&format!("regent resume {}", task.short), Tone::Command)

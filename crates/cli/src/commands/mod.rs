@@ -3,13 +3,9 @@
 mod acl;
 mod approvals;
 pub(crate) mod attend;
-mod audit;
 mod authority;
-mod authorize;
 mod closing;
-mod events;
 mod forget;
-mod ggs;
 mod house;
 mod jobs;
 mod keeping;
@@ -21,7 +17,6 @@ mod plan;
 mod policies;
 mod prompt;
 pub(crate) mod run;
-mod tasks;
 mod tools;
 mod undo;
 mod vpol;
@@ -30,7 +25,7 @@ use app::App;
 pub(crate) use app::operation::OperationError;
 use host::ProcessEnvironment;
 
-use crate::args::{Command, Ggs};
+use crate::args::Command;
 use crate::io::TerminalIo;
 use crate::show::Screen;
 pub(crate) use acl::warn as warn_of_policies;
@@ -60,24 +55,15 @@ pub(crate) async fn dispatch(
         Command::Resume { id, answer, wait } => {
             run::resume(app, screen, &attendance(wait), id.as_deref(), answer.as_deref()).await
         }
-        Command::Cancel { id } => tasks::cancel(app, screen, &id).await,
-        Command::Replay { id, recording } => tasks::replay(app, screen, &id, recording).await,
         Command::Approvals(command) => approvals::approvals(app, screen, command).await,
         Command::Tools(command) => tools::tools(app, screen, surroundings, attendance, command).await,
         Command::Undo { task, dry_run } => undo::undo(app, screen, &task, dry_run).await,
-        Command::Authorize => authorize::authorize(screen).await,
-        Command::Ggs(Ggs::Step) => ggs::step(screen).await,
         Command::Acl(command) => acl::acl(app, screen, command).await,
         Command::People(command) => people::people(app, screen, command).await,
         Command::Vpol(command) => vpol::vpol(app, screen, command).await,
         Command::Authority(command) => authority::authority(app, screen, command).await,
         Command::Halt => tools::halt(app, screen).await,
         Command::ResumeAll => tools::resume_all(app, screen).await,
-        Command::Tasks(command) => tasks::tasks(app, screen, command).await,
-        Command::Why { id, recheck: false } => tasks::why(app, screen, &id).await,
-        Command::Why { id, recheck: true } => tasks::recheck(app, screen, &id).await,
-        Command::Events(command) => events::events(app, screen, command).await,
-        Command::Audit(command) => audit::audit(app, screen, command).await,
         Command::Forget { person, dry_run, yes } => {
             forget::forget(app, screen, &person, forget::Way::of(dry_run, yes)).await
         }
