@@ -1,6 +1,5 @@
 //! What the features need of the machine, beyond what the kernel needs: the instance's files, backups, upgrades.
 
-use std::io;
 use std::path::Path;
 
 use async_trait::async_trait;
@@ -67,14 +66,6 @@ pub trait InstanceHost: Host {
     /// The audit's root, if this process has set up the house.
     fn new_root(&self) -> Option<PublicKey> {
         None
-    }
-
-    /// The text of a file that the owner named; `None` if there is no such file.
-    ///
-    /// # Errors
-    /// If it cannot be read, is no text, or is too large.
-    fn read_named_text(&self, _path: &Path) -> io::Result<Option<String>> {
-        Err(io::Error::other("this host has no files"))
     }
 
     /// Turns one switch, durably, before it says so.

@@ -8,6 +8,7 @@
 //! Start reading at [`App`], then at the folder of the feature.
 
 pub mod approvals;
+pub mod filters;
 pub mod grants;
 mod host;
 pub mod instance;
@@ -58,10 +59,16 @@ pub(crate) const GROUPS: &[&operation::OperationGroup] = &[
     &grants::GROUP,
     &tools::GROUP,
     &models::GROUP,
+    &filters::COMMANDS,
+    &filters::GROUP,
     &policies::acl::GROUP,
     &people::GROUP,
     &policies::vpol::GROUP,
     &instance::AUTHORITY_GROUP,
+    &tasks::GROUP,
+    &record::COMMANDS,
+    &record::EVENTS,
+    &record::AUDIT,
     &people::FORGET_GROUP,
     &instance::GROUP,
     &instance::CONFIG_GROUP,

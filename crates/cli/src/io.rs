@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use app::operation::{AnyOutput, AttendedTask, BoxedFuture, InputLine, OperationIo};
+use app::operation::{AnyOutput, AttendedTask, BoxedFuture, FileLines, InputLine, OperationIo};
 use app::tasks::Report;
 use app::{App, Code, Problem, Surface, WaitMode};
 use async_trait::async_trait;
@@ -16,8 +16,8 @@ use present::progress::TaskProgress;
 use present::{Page, Style};
 use serde_json::Value;
 
-use crate::commands::attend::{self, Attendance};
-use crate::commands::lines::read_line;
+use crate::attend::{self, Attendance};
+use crate::input::read_line;
 use crate::live::Live;
 use crate::show::Screen;
 use crate::terminal::TerminalSession;
@@ -65,6 +65,11 @@ impl OperationIo for TerminalIo<'_> {
 
     fn emit_json(&self, line: &Value) -> io::Result<()> {
         self.screen.json_line(line)?;
+        self.screen.flush()
+    }
+
+    fn emit_verbatim(&self, text: &str) -> io::Result<()> {
+        self.screen.result(text)?;
         self.screen.flush()
     }
 
@@ -136,11 +141,15 @@ impl OperationIo for TerminalIo<'_> {
     }
 
     fn read_file(&self, path: &Path) -> io::Result<Option<String>> {
-        host::read_named_text(path).map_err(|error| io::Error::other(error.to_string()))
+        host::read_named_text(path)
+    }
+
+    fn read_file_lines(&self, path: &Path) -> io::Result<FileLines> {
+        Ok(Box::new(host::read_lines(path)?))
     }
 
     fn delivery(&self) -> Arc<dyn Surface> {
-        crate::commands::run::delivery(self.screen, &self.attendance(false))
+        attend::delivery(self.screen, &self.attendance(false))
     }
 
     fn wait_mode(&self, wait: bool) -> WaitMode {

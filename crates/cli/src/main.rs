@@ -1,11 +1,14 @@
-//! Regent, the program: reads its environment once, puts the parts together, and maps each command onto a use case.
+//! Regent, the program: reads its environment once, puts the parts together, and runs one operation.
 //!
-//! Start reading at [`start`]. `commands` has what each command does; the crate `host` has what it needs of the machine.
+//! Start reading at [`start`]. `operations` makes the command line from the operations of `app`; `attend` is what a person sees
+//! and answers while work goes on; the crate `host` has what it needs of the machine.
 
 mod args;
-mod commands;
+mod attend;
 #[cfg(feature = "faults")]
 mod faults;
+mod help;
+mod input;
 mod io;
 mod live;
 mod model_reporter;
@@ -19,7 +22,7 @@ use std::sync::Arc;
 
 use app::instance::paths::InstancePaths;
 use app::instance::settings::Settings;
-use app::operation::{Caller, Offer, PermittedCall, Requirements};
+use app::operation::{Caller, Offer, PermittedCall};
 use app::{App, Code, Parts, Problem, Timing};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _};
@@ -57,15 +60,17 @@ fn main() -> ExitCode {
     };
     // Before anything is written, and be it the help.
     let limit = FileSizeLimit::listen(&runtime);
-    let (global, command) = match read_arguments(&surroundings) {
+    let (global, invocation) = match read_arguments(&surroundings) {
         Ok(read) => read,
         Err(error) => return ExitCode::from(usage(&error, &surroundings)),
     };
     let screen = Screen::new(global.json, color(&global, "auto", &surroundings), false, &surroundings);
-    ExitCode::from(match start(global, command, &surroundings, &screen, runtime, limit) {
-        Ok(exit) => exit,
-        Err(trouble) => report(&screen, trouble),
-    })
+    let done = match invocation {
+        Invocation::Operation(call) => start(&global, call, &surroundings, &screen, runtime, limit),
+        Invocation::Command(Command::Completions { shell }) => help::print_completions(shell),
+        Invocation::Command(Command::Help { topic }) => help::print_help(&screen, &topic),
+    };
+    ExitCode::from(done.unwrap_or_else(|error| report(&screen, error)))
 }
 
 /// What the program was asked for.
@@ -90,33 +95,16 @@ fn command_line(offer: &Offer) -> clap::Command {
     operations::add_commands(Args::command(), offer)
 }
 
-impl Invocation {
-    const fn starts_work(&self) -> bool {
-        match self {
-            Self::Operation(call) => call.spec().starts_work,
-            Self::Command(_) => false,
-        }
-    }
-
-    fn requirements(&self) -> Requirements {
-        match self {
-            Self::Operation(call) => call.requirements(),
-            Self::Command(command) if command.needs_nothing() => Requirements::NONE,
-            Self::Command(_) => Requirements::ALL,
-        }
-    }
-}
-
 fn start(
-    global: Global,
-    invocation: Invocation,
+    global: &Global,
+    call: PermittedCall,
     surroundings: &ProcessEnvironment,
     screen: &Screen,
     runtime: Runtime,
     mut limit: FileSizeLimit,
-) -> commands::Done {
+) -> Result<u8, OperationError> {
     host::start_logging(global.log_file.as_deref(), surroundings.variable("RUST_LOG"))?;
-    let requirements = invocation.requirements();
+    let requirements = call.requirements();
     let paths = match surroundings.locate_instance() {
         Ok(paths) => paths,
         // Below what is no folder there is no house, whatever lies in the current one.
@@ -135,9 +123,9 @@ fn start(
         Err(unread) => return Err(unread.problem().into()),
     };
     let accessible = settings.get("ui.accessible") == "yes";
-    let color = color(&global, settings.get("ui.color"), surroundings);
+    let color = color(global, settings.get("ui.color"), surroundings);
     let screen = Screen::new(screen.json, color, accessible, surroundings);
-    let works = invocation.starts_work();
+    let works = call.spec().starts_work;
     let progress = global.progress.unwrap_or_default();
     let live = Live::new(live::choose_mode(progress, screen.capabilities(surroundings))?, &screen);
     // Never dropped: closing the database would cost every command a checkpoint, and what is durable needs no
@@ -157,10 +145,7 @@ fn start(
             if works {
                 screen.note_page(&app.policies().render_warning(screen.note_theme()).await);
             }
-            match invocation {
-                Invocation::Operation(call) => operations::run(call, app, &screen, &io).await,
-                Invocation::Command(command) => commands::dispatch(command, app, &screen).await,
-            }
+            operations::run(call, app, &screen, &io).await
         });
         tokio::select! {
             biased; // it listens for signals before it does anything

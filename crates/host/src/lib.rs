@@ -54,7 +54,7 @@ pub use trusted_files::{UntrustedFile, read_named_text};
 /// # Errors
 /// If the file cannot be opened.
 #[expect(clippy::disallowed_methods, reason = "a file that the owner named")]
-pub fn read_lines(path: &Path) -> io::Result<impl Iterator<Item = io::Result<String>>> {
+pub fn read_lines(path: &Path) -> io::Result<impl Iterator<Item = io::Result<String>> + use<>> {
     use std::io::{BufRead as _, Read as _};
     const LARGEST: u64 = 16 * 1024 * 1024;
     let mut file = io::BufReader::new(std::fs::File::open(path)?);

@@ -220,10 +220,6 @@ impl InstanceHost for OsHost {
         Some(self.instance.vault(&self.owner()).keys)
     }
 
-    fn read_named_text(&self, path: &Path) -> io::Result<Option<String>> {
-        trusted_files::read_named_text(path)
-    }
-
     fn inspect(&self) -> Vec<Finding> {
         let instance = &self.instance;
         let mut findings = vec![self.inspect_user()];

@@ -1,7 +1,7 @@
 //! A machine for tests: one user, and processes that live and die when the test says so.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::sleeper;
@@ -103,10 +103,6 @@ impl InstanceHost for TestHost {
 
     fn inspect(&self) -> Vec<Finding> {
         vec![Finding { name: "database", state: FindingState::Ok, what: "in the test".into(), remedy: None }]
-    }
-
-    fn read_named_text(&self, path: &Path) -> std::io::Result<Option<String>> {
-        path.exists().then(|| std::fs::read_to_string(path)).transpose()
     }
 
     async fn furnish(&self, _name: &str) -> Result<InstanceSetup, Problem> {

@@ -18,6 +18,9 @@ use crate::tasks::Report;
 
 pub type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// The lines of a file.
+pub type FileLines = Box<dyn Iterator<Item = io::Result<String>> + Send>;
+
 /// One line of input: its text, or why it cannot be used.
 pub type InputLine = Result<String, String>;
 
@@ -44,6 +47,12 @@ pub trait OperationIo: Send + Sync {
     /// # Errors
     /// If the caller is gone.
     fn emit_json(&self, line: &Value) -> io::Result<()>;
+
+    /// Writes a text as it is, whether the caller reads text or data: lines of an export or of a recording.
+    ///
+    /// # Errors
+    /// If the caller is gone.
+    fn emit_verbatim(&self, text: &str) -> io::Result<()>;
 
     /// Shows a page beside the result before the operation is over.
     fn note(&self, page: &Page);
@@ -94,6 +103,12 @@ pub trait OperationIo: Send + Sync {
     /// # Errors
     /// If it cannot be read.
     fn read_file(&self, path: &Path) -> io::Result<Option<String>>;
+
+    /// The lines of a file that the caller named, one by one.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    fn read_file_lines(&self, path: &Path) -> io::Result<FileLines>;
 
     /// Where the answer of a task is delivered.
     fn delivery(&self) -> Arc<dyn Surface>;

@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 pub use access::{Access, Caller, Effect, Scope};
 pub use catalog::{Offer, OfferedOperation, OperationEntry, OperationGroup, PermittedCall, help_after};
 pub use filter::{FilterSummary, LineFilter, answer_lines};
-pub use io::{AttendedTask, BoxedFuture, InputLine, OperationIo};
+pub use io::{AttendedTask, BoxedFuture, FileLines, InputLine, OperationIo};
 pub use lifetime::Lifetime;
 pub use output::{AnyOutput, Output, StreamEnd, json_each};
 
@@ -145,6 +145,11 @@ impl OperationContext<'_> {
     pub fn emit(&self, part: &impl Output) -> Result<(), OperationError> {
         self.io.emit(part).map_err(OperationError::Output)
     }
+}
+
+/// How many entries a list has if its caller does not say.
+pub(crate) const fn default_limit() -> u32 {
+    domain::limits::LIST_ENTRIES
 }
 
 /// How an operation ended, if not well.

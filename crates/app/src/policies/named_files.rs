@@ -1,4 +1,4 @@
-//! Policy files that the owner names, of any kind.
+//! Policy files that the caller names, of any kind.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,17 @@ use policy::yaml::{Mistakes, Note, Origin, Source};
 use present::{Page, Style, inline, pluralize};
 use serde::Serialize;
 
-use crate::host::InstanceHost;
-use crate::operation::Output;
+use crate::operation::{OperationIo, Output};
 
 /// The policies of these files, and of no others.
 pub(super) fn read_policy_files<L>(
-    host: &dyn InstanceHost,
+    io: &dyn OperationIo,
     files: &[PathBuf],
     load: impl Fn(&[Source<'_>]) -> Result<L, Mistakes>,
 ) -> Result<L, Problem> {
     let mut texts = Vec::new();
     for file in files {
-        texts.push((file.display().to_string(), read_policy_text(host, file)?));
+        texts.push((file.display().to_string(), read_policy_text(io, file)?));
     }
     let sources: Vec<Source<'_>> =
         texts.iter().map(|(file, text)| Source { file, text, origin: Origin::Own }).collect();
@@ -30,9 +29,9 @@ pub(super) fn read_policy_files<L>(
     })
 }
 
-pub(super) fn read_policy_text(host: &dyn InstanceHost, file: &Path) -> Result<String, Problem> {
+pub(super) fn read_policy_text(io: &dyn OperationIo, file: &Path) -> Result<String, Problem> {
     let missing = || io::Error::from(io::ErrorKind::NotFound);
-    host.read_named_text(file).and_then(|text| text.ok_or_else(missing)).map_err(|error| {
+    io.read_file(file).and_then(|text| text.ok_or_else(missing)).map_err(|error| {
         let what = format!("`{}` cannot be read: {error}", file.display());
         Problem::new(Code::INPUT, what).safe("nothing was done")
     })

@@ -1,16 +1,82 @@
 //! `replay`: the journal of a task, folded again. The same inputs give the same steps, or somebody is told which not.
 
+use clap::Args;
 use domain::ask::{Ask, Reply, Usage};
 use domain::id::TaskId;
 use domain::{Time, canonical};
 use engine::task::{Effect, Input, Message, Step, Task};
+use kernel::{Code, Problem, journal};
 use ledger::Found;
-use serde::Serialize;
+use present::{Page, Style, Tone, pluralize, shorten};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use kernel::journal;
+use super::{FOUND_WIDTH, Record};
+use crate::operation::{
+    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, json_each,
+};
 
-use super::Record;
-use kernel::{Code, Problem};
+/// Fold the journal of a task again and compare every step; exit 1 if one differs
+#[derive(Debug, Args, Deserialize, JsonSchema)]
+pub struct ReplayTask {
+    /// Any unique beginning of the task's id
+    pub id: String,
+    /// Print what models were asked and answered instead, one JSON line each
+    #[arg(long)]
+    #[serde(default)]
+    pub recording: bool,
+}
+
+impl Operation for ReplayTask {
+    const SPEC: OperationSpec = OperationSpec::new(
+        "replay",
+        Access::READ,
+        &["regent replay t-k7q2", "regent replay t-k7q2 --recording > asks.jsonl"],
+    )
+    .route(HttpMethod::Get, "/tasks/{id}/replay");
+    type Output = TaskReplay;
+
+    async fn run(self, context: &OperationContext<'_>) -> Result<TaskReplay, OperationError> {
+        let record = context.app.record();
+        if self.recording {
+            context.io.emit_verbatim(record.recording(&self.id).await?.trim_end())?;
+            return Ok(TaskReplay::Recording);
+        }
+        Ok(TaskReplay::Steps(record.replay(&self.id).await?))
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum TaskReplay {
+    Steps(Played),
+    /// It is written already.
+    Recording,
+}
+
+impl Output for TaskReplay {
+    fn render(&self, style: &Style<'_>) -> Page {
+        match self {
+            Self::Steps(played) => played.render(style),
+            Self::Recording => Page::new(),
+        }
+    }
+
+    fn json_lines(&self) -> Vec<Value> {
+        match self {
+            Self::Steps(played) => json_each(std::slice::from_ref(played)),
+            Self::Recording => Vec::new(),
+        }
+    }
+
+    fn problem(&self) -> Option<Problem> {
+        match self {
+            Self::Steps(played) => played.problem(),
+            Self::Recording => None,
+        }
+    }
+}
 
 /// One step as it was kept, and whether it comes out the same today.
 #[derive(Clone, Debug, Serialize)]
@@ -34,6 +100,44 @@ pub struct Played {
     /// The rules that took the steps, where they are not those of this program: then a difference is no surprise.
     pub other_rules: Option<u32>,
     pub identical: bool,
+}
+
+impl Played {
+    fn render(&self, style: &Style<'_>) -> Page {
+        let mut page = Page::new();
+        page.add_all(self.steps.iter().map(|step| step.row(style)));
+        let steps = pluralize(self.steps.len() as u64, "step", "steps");
+        match (self.identical, self.other_rules) {
+            (true, _) => page.add(style.theme.paint(&format!("{steps}, all identical"), Tone::Good)),
+            (false, Some(rules)) => {
+                let text = format!("{steps}, taken by other rules ({rules}): they differ, and may");
+                page.add(style.theme.paint(&text, Tone::Attention));
+            }
+            (false, None) => {} // that is a problem
+        }
+        page
+    }
+
+    fn problem(&self) -> Option<Problem> {
+        if self.identical || self.other_rules.is_some() {
+            return None;
+        }
+        let differ = self.steps.iter().filter(|step| !step.identical).count() as u64;
+        let differ = pluralize(differ, "step differs", "steps differ");
+        Some(super::differs(Code::REPLAY_DIFFERS, &differ))
+    }
+}
+
+impl PlayedStep {
+    /// The step on one line.
+    fn row(&self, style: &Style<'_>) -> String {
+        let said: Vec<&str> = self.messages.iter().map(|message| message.kind.as_str()).collect();
+        let parts = [said.join(", "), self.effects.join(", ")];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let followed = shorten(&parts.join(" → "), FOUND_WIDTH);
+        let mark = style.theme.paint(if self.identical { "" } else { "  DIFFERS" }, Tone::Bad);
+        format!("{:>5} {:<12} {followed}{mark}", self.n, self.input)
+    }
 }
 
 impl Record<'_> {

@@ -45,7 +45,7 @@ async fn read_registration(context: &OperationContext<'_>, file: &str) -> Result
     if file == "-" {
         return context.io.read_text(LINE_BYTES).await.map_err(|error| unreadable(error.to_string()));
     }
-    let text = context.app.host.read_named_text(Path::new(file));
+    let text = context.io.read_file(Path::new(file));
     let text = text.map_err(|error| unreadable(error.to_string()))?;
     text.ok_or_else(|| unreadable("it is not there".into()))
 }

@@ -16,7 +16,7 @@ use crate::live::TerminalCapabilities;
 use crate::terminal::tty;
 #[cfg(test)]
 pub(crate) use ansi::paint as paint_ansi;
-pub(crate) use present::{Theme, Tone, inline, pluralize as plural, shorten as brief};
+pub(crate) use present::{Theme, Tone, inline};
 
 /// The two streams, and how each of them may be written to.
 #[derive(Clone, Debug)]
@@ -164,10 +164,6 @@ impl Screen {
         self.err.theme
     }
 
-    pub(crate) fn tinted(&self, text: &str, tone: Tone) -> String {
-        self.out.theme.paint(text, tone)
-    }
-
     pub(crate) fn note_tinted(&self, text: &str, tone: Tone) -> String {
         self.err.theme.paint(text, tone)
     }
@@ -180,10 +176,6 @@ fn wide(told: Option<usize>, real: Option<usize>) -> usize {
         (Some(told), Some(real)) => told.min(real),
         (told, real) => told.or(real).unwrap_or(tty::WIDTH),
     }
-}
-
-pub(crate) fn problem(screen: &Screen, problem: &Problem) -> String {
-    render_problem(problem, screen.err.theme)
 }
 
 #[cfg(test)]

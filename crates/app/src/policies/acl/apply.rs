@@ -37,7 +37,7 @@ impl Operation for ApplyPolicyFile {
 
     async fn run(self, context: &OperationContext<'_>) -> Result<PolicyFileChange, OperationError> {
         let name = name_policy_file(&self.file)?;
-        let text = read_policy_text(&*context.app.host, &self.file)?;
+        let text = read_policy_text(context.io, &self.file)?;
         let change = context.app.policies().apply(&name, &text, Apply::from_dry_run(self.dry_run)).await?;
         PolicyFileChange::new(context, change).await
     }

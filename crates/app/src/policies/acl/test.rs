@@ -67,7 +67,7 @@ All fields: docs/filters.md"#,
             context.io.note(&policies.render_warning(context.io.style().note_theme).await);
             set
         } else {
-            read_policy_files(&*context.app.host, &self.policies, load)?.set
+            read_policy_files(context.io, &self.policies, load)?.set
         };
         let safe = "all other lines were answered, and nothing was written";
         Ok(PolicyTest::Answers(answer_lines(context, safe, AccessCases(set)).await?))
@@ -79,7 +79,7 @@ impl TestAccessPolicies {
     async fn replay(&self, context: &OperationContext<'_>) -> Result<PolicyReplay, OperationError> {
         let mut given = Vec::new();
         for file in &self.policies {
-            given.push((name_policy_file(file)?, read_policy_text(&*context.app.host, file)?));
+            given.push((name_policy_file(file)?, read_policy_text(context.io, file)?));
         }
         let replay = context.app.policies().replay(&given, self.since.0).await?;
         Ok(PolicyReplay { replay, all: self.all })

@@ -42,7 +42,7 @@ impl Operation for ValidateAccessPolicies {
         if self.files.is_empty() {
             return Ok(context.app.policies().check()?);
         }
-        let Loaded { set, notes, .. } = read_policy_files(&*context.app.host, &self.files, load)?;
+        let Loaded { set, notes, .. } = read_policy_files(context.io, &self.files, load)?;
         Ok(PolicyCheck::new(set.iter().count(), self.files.len(), &notes))
     }
 }

@@ -34,7 +34,7 @@ impl Operation for ListVpols {
     }
 
     async fn run(self, context: &OperationContext<'_>) -> Result<VpolList, OperationError> {
-        let set = context.app.policies().vpols_of(&self.policies).await?;
+        let set = context.app.policies().vpols_of(context.io, &self.policies).await?;
         Ok(VpolList(set.iter().cloned().map(VpolView).collect()))
     }
 }

@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 
 use super::named_files::read_policy_files;
 use super::{Policies, in_force};
-use crate::operation::{OperationEntry, OperationGroup};
+use crate::operation::{OperationEntry, OperationGroup, OperationIo};
 
 pub use list::{ListVpols, VpolList};
 pub use show::ShowVpol;
@@ -57,10 +57,10 @@ impl Policies<'_> {
     }
 
     /// The policies of these files and no others; those that count, if none is named.
-    async fn vpols_of(self, files: &[PathBuf]) -> Result<VpolSet, Problem> {
+    async fn vpols_of(self, io: &dyn OperationIo, files: &[PathBuf]) -> Result<VpolSet, Problem> {
         if files.is_empty() {
             return self.vpols().await;
         }
-        read_policy_files(&*self.app.host, files, load).map(|loaded| loaded.set)
+        read_policy_files(io, files, load).map(|loaded| loaded.set)
     }
 }

@@ -34,7 +34,7 @@ impl Operation for ShowVpol {
     }
 
     async fn run(self, context: &OperationContext<'_>) -> Result<VpolView, OperationError> {
-        let set = context.app.policies().vpols_of(&self.policies).await?;
+        let set = context.app.policies().vpols_of(context.io, &self.policies).await?;
         let listed = set.get(&self.name).cloned().ok_or_else(|| {
             let what = format!("there is no validation policy `{}`", inline(&self.name));
             Problem::new(Code::NO_SUCH_ID, what).safe("nothing was done").remedy("regent vpol list")

@@ -42,7 +42,7 @@ All fields: docs/filters.md"#,
     }
 
     async fn run(self, context: &OperationContext<'_>) -> Result<FilterSummary, OperationError> {
-        let set = context.app.policies().vpols_of(&self.policies).await?;
+        let set = context.app.policies().vpols_of(context.io, &self.policies).await?;
         answer_lines(context, "all other lines were answered, and nothing was written", VpolCases(set)).await
     }
 }

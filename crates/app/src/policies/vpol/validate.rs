@@ -31,7 +31,7 @@ impl Operation for ValidateVpols {
     }
 
     async fn run(self, context: &OperationContext<'_>) -> Result<PolicyCheck, OperationError> {
-        let Loaded { set, notes } = read_policy_files(&*context.app.host, &self.files, load)?;
+        let Loaded { set, notes } = read_policy_files(context.io, &self.files, load)?;
         Ok(PolicyCheck::new(set.iter().count(), self.files.len(), &notes))
     }
 }

@@ -2,7 +2,7 @@
 
 use broker::{Decided, DecisionInputs};
 use domain::Digest;
-use domain::id::{EventId, VpolId};
+use domain::id::{EventId, ReasonId, VpolId};
 use engine::task::{DELIVER, Step};
 use ledger::Body;
 use ledger::records::{Access, Event, Salt, ToolCall};
@@ -59,7 +59,9 @@ impl Record<'_> {
             Kept::There(step) => Some(step),
             Kept::Gone | Kept::Changed | Kept::Unreadable(_) => None,
         });
-        for id in admitted.chain(brought.flat_map(|step| step.reasons.iter().map(|reason| reason.id))) {
+        let brought = brought.flat_map(|step| step.reasons.iter().map(|reason| reason.id));
+        let named: Vec<ReasonId> = admitted.chain(brought).collect();
+        for id in named {
             reasons.extend(ledger.reason(id).await?);
         }
         let mut policies: Vec<VpolId> = admissions.iter().map(|judged| judged.row.vpol_id).collect();

@@ -157,7 +157,8 @@ impl Look {
         if found.is_empty() {
             found.push(other.map_or(Again::Same, |rules| rules.again(None)));
         }
-        found.into_iter().map(|again| Line { what, id: id.clone(), tool: tool.clone(), again }).collect()
+        let line = |again| Line { what, id: id.clone(), short: String::new(), tool: tool.clone(), again };
+        found.into_iter().map(line).collect()
     }
 }
 

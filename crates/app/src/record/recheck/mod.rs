@@ -103,6 +103,9 @@ pub struct Line {
     /// `admission`, `policy`, `journal`, `checks`, `call` …
     pub what: &'static str,
     pub id: String,
+    /// The id as short as it can be typed; empty until somebody reads it.
+    #[serde(skip)]
+    pub short: String,
     /// The tool, for a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,

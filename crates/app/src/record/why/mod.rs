@@ -2,6 +2,8 @@
 
 mod proof;
 mod render;
+mod render_recheck;
+mod trace;
 mod trinity;
 
 use broker::Decided;
@@ -22,6 +24,7 @@ use kernel::{Code, Problem};
 
 pub use proof::Proof;
 pub use render::render_why;
+pub use trace::{OriginTrace, TraceOrigin};
 pub use trinity::{OriginLine, PolicyLine, ReasonLine};
 
 /// The chain behind one thing.

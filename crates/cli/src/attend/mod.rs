@@ -1,5 +1,9 @@
 //! Work that may need a person: with somebody at the terminal to ask, with somebody elsewhere to wait for, or with nobody.
 
+mod delivery;
+mod prompt;
+mod signals;
+
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -16,12 +20,13 @@ use host::ProcessEnvironment;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::jobs::{Resizes, Suspended};
-use super::prompt::{Conversation, Desk, Terminal};
 use crate::live::Live;
 use crate::show::{Screen, Tone};
 use crate::terminal::TerminalSession;
 use crate::terminal::tty::{Heard, Marks, Tty};
+pub(crate) use delivery::delivery;
+use prompt::{Conversation, Desk, Terminal};
+use signals::{Resizes, Suspended};
 
 /// What stays with the person while work goes on.
 #[derive(Clone, Debug)]

@@ -1,24 +1,13 @@
-//! What is about the command line itself: `completions`, `help`; and asking the person at the terminal.
+//! `completions` and `help`: the commands that are about the command line itself.
 
-use std::io::{self, BufRead as _, Write as _};
+use std::io::{self, Write as _};
 
-use app::operation::{Caller, Offer};
+use app::operation::{Caller, Offer, OperationError};
 use app::{Code, Problem};
 
-use super::Done;
 use crate::show::{Screen, inline};
 
-pub(super) async fn ask(question: &str) -> io::Result<String> {
-    write!(io::stderr().lock(), "{question} ")?;
-    io::stderr().lock().flush()?;
-    let line = host::run_blocking(|| {
-        let mut line = String::new();
-        io::stdin().lock().read_line(&mut line).map(|_| line)
-    });
-    Ok(line.await?.trim().to_owned())
-}
-
-pub(crate) fn completions(shell: clap_complete::Shell) -> Done {
+pub(crate) fn print_completions(shell: clap_complete::Shell) -> Result<u8, OperationError> {
     let mut script = Vec::new();
     clap_complete::generate(
         shell,
@@ -31,7 +20,7 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Done {
 }
 
 /// The grammar of the reflexes, or what `--help` says of a command.
-pub(crate) fn help(screen: &Screen, topic: &[String]) -> Done {
+pub(crate) fn print_help(screen: &Screen, topic: &[String]) -> Result<u8, OperationError> {
     if topic == ["reflex"] {
         screen.result(llm::GRAMMAR.trim_end())?;
         return Ok(0);

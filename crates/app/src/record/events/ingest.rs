@@ -1,18 +1,54 @@
-//! The events ledger: taking events in from adapters, and listing them.
+//! `events ingest`.
 
-use domain::Time;
-use domain::event::{Direction, Incoming};
+use clap::Args;
+use domain::event::Incoming;
 use domain::id::EventId;
 use domain::limits::EVENT_BODY_BYTES;
-use ledger::records::{Blob, Event, Watermark};
+use kernel::{EventParties, IngestedEvent, Problem, parties};
+use ledger::records::{Blob, Event};
 use ledger::{Ledger, StoreError};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use kernel::admit::AdmissionCounts;
-use kernel::{EventParties, IngestedEvent, parties};
+use super::Events;
+use crate::operation::{
+    Access, FilterSummary, LineFilter, Operation, OperationContext, OperationError, OperationSpec,
+    answer_lines,
+};
 
-use crate::App;
-use kernel::Problem;
+/// Take in events, one JSON object per line on standard input
+#[derive(Debug, Args, Deserialize, JsonSchema)]
+pub struct IngestEvents {}
+
+impl Operation for IngestEvents {
+    const SPEC: OperationSpec = OperationSpec::new(
+        "events ingest",
+        Access::RUN,
+        &[
+            r#"echo '{"adapter":"demo","source_id":"1","sender":"lea","content":"hello"}' | regent events ingest"#,
+        ],
+    )
+    .notes(
+        r#"Each line is answered once it is durable: {"key","id","new"}; a bad one with {"error","line"}.
+A line may say how far its adapter has read: "watermark". It is kept with the event, or not at all."#,
+    );
+    type Output = FilterSummary;
+
+    async fn run(self, context: &OperationContext<'_>) -> Result<FilterSummary, OperationError> {
+        answer_lines(context, "all other lines were taken in", IngestFilter(context.app.events())).await
+    }
+}
+
+/// Answers a line only once its event is durable.
+struct IngestFilter<'a>(Events<'a>);
+
+impl LineFilter for IngestFilter<'_> {
+    type Answer = Receipt;
+
+    async fn answer(&mut self, line: String) -> Result<Result<Receipt, String>, OperationError> {
+        Ok(self.0.ingest(&line).await?.map_err(|bad| bad.to_string()))
+    }
+}
 
 /// The answer to an adapter, given only once the event is durable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -20,32 +56,6 @@ pub struct Receipt {
     pub key: String,
     pub id: EventId,
     pub new: bool,
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub struct EventLine {
-    pub seq: Option<i64>,
-    pub id: EventId,
-    #[serde(skip)]
-    pub short: String,
-    pub key: String,
-    pub platform: String,
-    pub direction: Direction,
-    /// Nothing if they were erased.
-    pub sender: Option<String>,
-    pub content: Option<String>,
-    pub content_type: String,
-    pub occurred_at: Time,
-    pub received_at: Time,
-    pub answers: Option<EventId>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct WatermarkLine {
-    pub adapter: String,
-    pub account: String,
-    pub position: String,
-    pub at: Time,
 }
 
 /// Why a line did not become an event; the lines after it are read all the same.
@@ -90,22 +100,7 @@ async fn is_repeated(ledger: &Ledger, kept: &Event, incoming: &Incoming) -> Resu
     Ok(sender.is_some_and(|sender| sender.id == kept.sender) && body.hash == kept.body)
 }
 
-/// The events of an instance.
-#[derive(Clone, Copy, Debug)]
-pub struct Events<'a> {
-    pub(crate) app: &'a App,
-}
-
 impl Events<'_> {
-    /// Decides about every event from outside that has no admission yet.
-    ///
-    /// # Errors
-    /// If the ledger fails; what was decided until then is durable.
-    #[tracing::instrument(level = "info", name = "events.admit_waiting", skip_all)]
-    pub async fn admit_waiting(self) -> Result<AdmissionCounts, Problem> {
-        self.app.kernel.admit_waiting().await
-    }
-
     /// Takes one event in. What is done with it is for whoever drives the house.
     ///
     /// # Errors
@@ -137,54 +132,5 @@ impl Events<'_> {
             return Ok(Err(BadLine::KeyTaken { key: event.key, id: event.id }));
         }
         Ok(Ok(Receipt { key: event.key, id: event.id, new: new.is_some() }))
-    }
-
-    /// Oldest first.
-    ///
-    /// # Errors
-    /// If the ledger cannot be read.
-    #[tracing::instrument(level = "info", name = "events.list", skip_all)]
-    pub async fn list(self, limit: u32) -> Result<Vec<EventLine>, Problem> {
-        let mut lines = Vec::new();
-        for event in self.app.kernel.ledger().await?.events(limit).await? {
-            lines.push(self.line(event).await?);
-        }
-        Ok(lines)
-    }
-
-    /// How far each adapter has read at its source.
-    ///
-    /// # Errors
-    /// If the ledger cannot be read.
-    #[tracing::instrument(level = "info", name = "events.watermarks", skip_all)]
-    pub async fn watermarks(self) -> Result<Vec<WatermarkLine>, Problem> {
-        let line =
-            |Watermark { adapter, account, position, at }| WatermarkLine { adapter, account, position, at };
-        Ok(self.app.kernel.ledger().await?.watermarks().await?.into_iter().map(line).collect())
-    }
-
-    pub(super) async fn line(self, event: Event) -> Result<EventLine, Problem> {
-        let ledger = self.app.kernel.ledger().await?;
-        let sender = ledger.shown_identity(event.sender).await?.filter(|identity| !identity.is_erased());
-        let sender = sender.map(|identity| identity.identifier);
-        let content = ledger.text(&event.body).await?;
-        let short = self.app.kernel.short(event.id).await?;
-        let Event {
-            seq, id, key, platform, direction, content_type, occurred_at, received_at, answers, ..
-        } = event;
-        Ok(EventLine {
-            seq: seq.0,
-            id,
-            short,
-            key,
-            platform,
-            direction,
-            sender,
-            content,
-            content_type,
-            occurred_at,
-            received_at,
-            answers,
-        })
     }
 }

@@ -8,7 +8,7 @@ use domain::id::TaskId;
 use domain::task::FinalResult;
 use host::SystemClock;
 
-use super::attend::Attendance;
+use super::Attendance;
 use crate::live::Live;
 use crate::show::Screen;
 use crate::terminal::tty::Tty;

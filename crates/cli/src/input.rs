@@ -1,57 +1,12 @@
-//! Filters: JSON lines on standard input, one JSON line of answer for each, with `--json` or without.
+//! Lines of standard input, however long they are.
 
 use std::io::{self, BufRead};
 
-use app::{Code, Problem};
-use domain::limits::LINE_BYTES;
-use serde::Serialize;
-
-use super::{Done, OperationError};
-use crate::show::{Screen, problem};
-
-/// One answer per line, in order. A bad line is answered and passed over; if there was one, that is a problem at the
-/// end. `safe` says what became of the others.
-pub(crate) async fn answer_each<T: Serialize>(
-    screen: &Screen,
-    safe: &str,
-    mut answer: impl AsyncFnMut(String) -> Result<Result<T, String>, OperationError>,
-) -> Done {
-    let mut bad = 0_u64;
-    let mut number = 0_u64;
-    loop {
-        number += 1;
-        // On a thread of its own: Ctrl-C must work while nobody is writing.
-        let line = host::run_blocking(|| read_line(&mut io::stdin().lock(), LINE_BYTES)).await;
-        let unreadable =
-            |error: io::Error| Problem::new(Code::INPUT, format!("standard input cannot be read: {error}"));
-        let answered = match line.map_err(unreadable)? {
-            None => break,
-            Some(Err(why)) => Err(why),
-            Some(Ok(line)) if line.trim().is_empty() => continue,
-            Some(Ok(line)) => answer(line).await?,
-        };
-        match answered {
-            Ok(answered) => screen.json_line(&answered)?,
-            Err(error) => {
-                bad += 1;
-                screen.json_line(&serde_json::json!({ "error": error, "line": number }))?;
-            }
-        }
-        screen.flush()?;
-    }
-    if bad > 0 {
-        let what = format!("{bad} of {} lines could not be used", number - 1);
-        let trouble = Problem::new(Code::BAD_LINES, what).safe(safe);
-        // Beside the answers, never among them: there is one line out for each line in, with `--json` too.
-        screen.note(&problem(screen, &trouble));
-        return Ok(trouble.code.exit());
-    }
-    Ok(0)
-}
+use app::operation::InputLine;
 
 /// One line, without ever holding more than `most` bytes of it. What is longer, or is no UTF-8, is read to its end
 /// and answered with the reason.
-pub(crate) fn read_line(input: &mut impl BufRead, most: usize) -> io::Result<Option<Result<String, String>>> {
+pub(crate) fn read_line(input: &mut impl BufRead, most: usize) -> io::Result<Option<InputLine>> {
     let mut line = Vec::new();
     let mut seen_anything = false;
     let mut too_long = false;
