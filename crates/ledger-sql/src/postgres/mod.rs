@@ -38,7 +38,7 @@ use errors::failure;
 pub use hold::PostgresHold;
 use readers::{Reader, Readers};
 
-const DIALECT: sql::Dialect = sql::Dialect::Postgres;
+const DIALECT: sql::SqlDialect = sql::SqlDialect::Postgres;
 /// The schema that holds everything.
 pub(crate) const SCHEMA: &str = "brainframe";
 /// The name of the writers' lock: "regent".
