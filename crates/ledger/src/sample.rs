@@ -200,7 +200,7 @@ impl SampleCell for i64 {
         match n {
             0 => Self::MIN,
             1 => Self::MAX,
-            _ if n % 2 == 0 => n.cast_signed() / 2 - 1,
+            _ if n.is_multiple_of(2) => n.cast_signed() / 2 - 1,
             _ => -n.cast_signed(),
         }
     }
@@ -213,7 +213,7 @@ impl SampleCell for u64 {
         match n {
             0 => 0,
             1 => MOST,
-            _ if n % 2 == 0 => n,
+            _ if n.is_multiple_of(2) => n,
             _ => MOST - n,
         }
     }
@@ -228,7 +228,6 @@ impl SampleCell for u32 {
 
 /// Numbers that need every digit they have, and the smallest that there are.
 impl SampleCell for Ratio {
-    #[expect(clippy::cast_precision_loss, reason = "the numbers of samples are small")]
     fn sample(n: u64) -> Self {
         let number = match (n, n % 4) {
             (0, _) => 0.0,
