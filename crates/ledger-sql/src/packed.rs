@@ -30,7 +30,7 @@ pub(crate) fn select(query: &Query) -> (String, Vec<&Value>) {
     let parts =
         query.table.columns.iter().map(cell).chain(contents.map(|column| format!("\"{}\"", column.name)));
     let row = format!("concat({}) AS packed", parts.collect::<Vec<_>>().join(", "));
-    let (rows, parameters) = sql::select_as(&row, query, sql::Dialect::Sqlite);
+    let (rows, parameters) = sql::select_as(&row, query, sql::SqlDialect::Sqlite);
     (format!("SELECT CAST(group_concat(packed, '') AS BLOB), count(*) FROM ({rows})"), parameters)
 }
 

@@ -16,7 +16,7 @@ fn quoted(names: impl Iterator<Item = &'static str>) -> String {
 
 /// What the databases write differently.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Dialect {
+pub enum SqlDialect {
     /// A parameter is `?`: SQLite searches its list of names for each one that has a number.
     Sqlite,
     /// A parameter is `$1`; a table is named with its schema, because a connection that is older than the schema may
@@ -24,7 +24,7 @@ pub(crate) enum Dialect {
     Postgres,
 }
 
-impl Dialect {
+impl SqlDialect {
     fn place(self, sql: &mut String, place: usize) {
         match self {
             Self::Sqlite => sql.push('?'),
@@ -41,12 +41,16 @@ impl Dialect {
 }
 
 /// The question as SQL, and its parameters in order.
-pub(crate) fn select(query: &Query, dialect: Dialect) -> (String, Vec<&Value>) {
+pub(crate) fn select(query: &Query, dialect: SqlDialect) -> (String, Vec<&Value>) {
     select_as(&quoted(query.table.columns.iter().map(|column| column.name)), query, dialect)
 }
 
 /// The same, for something made of the columns.
-pub(crate) fn select_as<'q>(columns: &str, query: &'q Query, dialect: Dialect) -> (String, Vec<&'q Value>) {
+pub(crate) fn select_as<'q>(
+    columns: &str,
+    query: &'q Query,
+    dialect: SqlDialect,
+) -> (String, Vec<&'q Value>) {
     let mut sql = format!("SELECT {columns} FROM {}", dialect.table(query.table));
     let mut parameters = Vec::new();
     for (i, Filter { column, test }) in query.filters.iter().enumerate() {
@@ -88,7 +92,7 @@ pub(crate) fn count_of(query: &Query) -> Query {
 }
 
 /// How many rows there are.
-pub(crate) fn count(table: &Table, dialect: Dialect) -> String {
+pub(crate) fn count(table: &Table, dialect: SqlDialect) -> String {
     format!("SELECT count(*) FROM {}", dialect.table(table))
 }
 
@@ -142,7 +146,7 @@ pub(crate) fn erase<'v>(
     table: &Table,
     column: &str,
     values: &'v [Value],
-    dialect: Dialect,
+    dialect: SqlDialect,
 ) -> (String, Vec<&'v Value>) {
     let mut sql = format!("DELETE FROM {} WHERE \"{column}\" IN (", dialect.table(table));
     let parameters: Vec<&Value> = padded(values).collect();
@@ -155,7 +159,7 @@ pub(crate) fn erase<'v>(
 }
 
 /// One statement that writes `rows` rows of this table.
-pub(crate) fn insert(table: &Table, rows: usize, dialect: Dialect) -> String {
+pub(crate) fn insert(table: &Table, rows: usize, dialect: SqlDialect) -> String {
     let columns: Vec<&'static str> = table.given().map(|(_, column)| column.name).collect();
     let mut sql = values(table, &columns, rows, dialect);
     match table.write {
@@ -187,7 +191,7 @@ pub(crate) fn check_whole(table: &'static Table, asked: usize, written: u64) -> 
     if asked == written { Ok(()) } else { Err(StoreError::RowsLost { table: table.name, asked, written }) }
 }
 
-fn values(table: &Table, columns: &[&'static str], rows: usize, dialect: Dialect) -> String {
+fn values(table: &Table, columns: &[&'static str], rows: usize, dialect: SqlDialect) -> String {
     let mut sql =
         format!("INSERT INTO {} ({}) VALUES ", dialect.table(table), quoted(columns.iter().copied()));
     let mut parameter = 0;
@@ -207,7 +211,7 @@ fn values(table: &Table, columns: &[&'static str], rows: usize, dialect: Dialect
 pub(crate) const PAGE: usize = 64;
 
 /// The next rows in the order of their key: from the beginning, or after a key that is given as parameters.
-pub(crate) fn page(table: &Table, goes_on: bool, dialect: Dialect) -> String {
+pub(crate) fn page(table: &Table, goes_on: bool, dialect: SqlDialect) -> String {
     let columns = quoted(table.columns.iter().map(|column| column.name));
     let key = quoted(table.key.iter().copied());
     let mut sql = format!("SELECT {columns} FROM {}", dialect.table(table));
@@ -224,7 +228,7 @@ pub(crate) fn page(table: &Table, goes_on: bool, dialect: Dialect) -> String {
 }
 
 /// One statement that writes rows as they were elsewhere, with their sequence numbers, where none are.
-pub(crate) fn insert_whole(table: &Table, rows: usize, dialect: Dialect) -> String {
+pub(crate) fn insert_whole(table: &Table, rows: usize, dialect: SqlDialect) -> String {
     let columns: Vec<&'static str> = table.columns.iter().map(|column| column.name).collect();
     values(table, &columns, rows, dialect)
 }
@@ -237,7 +241,7 @@ fn append(sql: &mut String, text: std::fmt::Arguments<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::Dialect::{Postgres, Sqlite};
+    use super::SqlDialect::{Postgres, Sqlite};
     use super::{erase, erased_by, insert, portions, select};
     use ledger::records::{AuditHead, Blob, Event};
     use ledger::table::Record;

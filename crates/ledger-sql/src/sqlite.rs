@@ -25,26 +25,16 @@ use sqlx::sqlite::{
 };
 use sqlx::{AssertSqlSafe, Executor as _, Row as _, Sqlite, query::Query as Statement};
 
-pub(crate) use copy::{Draining, Filling};
+pub(crate) use copy::{Draining, Filling, close, connect};
 pub use hold::Hold;
 
+use crate::migrations::{KNOWN, MIGRATIONS};
 use crate::{packed, sql};
 
-const DIALECT: sql::Dialect = sql::Dialect::Sqlite;
+const DIALECT: sql::SqlDialect = sql::SqlDialect::Sqlite;
 
 /// Marks the file as ours ("RGNT").
 const APPLICATION_ID: i64 = 0x5247_4E54;
-
-/// Forward only. The schema's number is the count of these that have run.
-const MIGRATIONS: [&str; 7] = [
-    include_str!("../migrations/sqlite/0001_first_walk.sql"),
-    include_str!("../migrations/sqlite/0002_the_ground.sql"),
-    include_str!("../migrations/sqlite/0003_the_stranger.sql"),
-    include_str!("../migrations/sqlite/0004_the_broker.sql"),
-    include_str!("../migrations/sqlite/0005_approvals.sql"),
-    include_str!("../migrations/sqlite/0006_access.sql"),
-    include_str!("../migrations/sqlite/0007_authority.sql"),
-];
 
 /// How long to wait for another process that is writing.
 const BUSY: Duration = Duration::from_secs(10);
@@ -96,7 +86,7 @@ impl SqliteStore {
     /// The newest schema this program knows.
     #[must_use]
     pub const fn known_schema() -> i64 {
-        MIGRATIONS.len().cast_signed() as i64
+        KNOWN
     }
 }
 
@@ -159,7 +149,7 @@ async fn log_ahead(connection: &mut SqliteConnection) -> Result<(), StoreError> 
 async fn migrate_from(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let found = usize::try_from(pragma(connection, "user_version").await?).unwrap_or(0);
     for migration in MIGRATIONS.iter().skip(found) {
-        execute(connection, migration).await?;
+        execute(connection, migration.sqlite).await?;
     }
     execute(connection, &format!("PRAGMA application_id = {APPLICATION_ID}")).await?;
     execute(connection, &format!("PRAGMA user_version = {}", SqliteStore::known_schema())).await
@@ -433,7 +423,7 @@ fn duplicated(error: &sqlx::Error, portions: &[(&'static Table, usize)]) -> Opti
     portions.iter().map(|(table, _)| table.name).find(|table| *table == named)
 }
 
-fn failure(error: &sqlx::Error) -> StoreError {
+pub(crate) fn failure(error: &sqlx::Error) -> StoreError {
     const BUSY: i32 = 5;
     const READ_ONLY: i32 = 8;
     const CORRUPT: i32 = 11;

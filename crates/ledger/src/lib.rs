@@ -25,6 +25,8 @@ pub mod mutant;
 mod problem;
 pub mod query;
 pub mod records;
+#[cfg(feature = "conformance")]
+pub mod sample;
 mod spend;
 pub mod store;
 pub mod table;

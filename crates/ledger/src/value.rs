@@ -237,20 +237,27 @@ impl Cell for bool {
 /// Types that serde writes as one word.
 macro_rules! words {
     ($($type:ty),+) => {$(
-        impl Cell for $type {
-            const KIND: Kind = Kind::Text;
-            fn to_value(&self) -> Value {
+        impl $crate::value::Cell for $type {
+            const KIND: $crate::value::Kind = $crate::value::Kind::Text;
+            fn to_value(&self) -> $crate::value::Value {
                 match serde_json::to_value(self) {
-                    Ok(serde_json::Value::String(word)) => Value::Text(word),
-                    _ => Value::Null,
+                    Ok(serde_json::Value::String(word)) => $crate::value::Value::Text(word),
+                    _ => $crate::value::Value::Null,
                 }
             }
-            fn from_value(value: Value) -> Result<Self, Value> {
+            fn from_value(value: $crate::value::Value) -> Result<Self, $crate::value::Value> {
                 match value {
-                    Value::Text(word) => serde_json::from_value(serde_json::Value::String(word.clone()))
-                        .map_err(|_unknown| Value::Text(word)),
+                    $crate::value::Value::Text(word) => serde_json::from_value(serde_json::Value::String(word.clone()))
+                        .map_err(|_unknown| $crate::value::Value::Text(word)),
                     other => Err(other),
                 }
+            }
+        }
+
+        #[cfg(feature = "conformance")]
+        impl $crate::sample::SampleCell for $type {
+            fn sample(n: u64) -> Self {
+                $crate::sample::word(n)
             }
         }
     )+};

@@ -44,7 +44,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// By the name of the table.
+    /// By the name of the table: those whose records are declared `Personal`, and the tasks.
     #[must_use]
     pub const fn by_table(&self) -> [(&'static str, u64); 8] {
         [
@@ -438,5 +438,22 @@ async fn blobs_of(ledger: &Ledger, people: &[String]) -> Result<u64, Problem> {
         let Some(last) = page.last() else { return Ok(count) };
         after = last.hash;
         count += page.len() as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AgentTask, Counts};
+    use ledger::records::TABLES;
+    use ledger::table::Record as _;
+
+    #[test]
+    fn every_table_of_people_is_looked_through() {
+        let personal = TABLES.iter().filter(|table| table.is_personal()).map(|table| table.name);
+        let mut expected: Vec<&str> = personal.chain([AgentTask::TABLE.name]).collect();
+        let mut counted = Counts::default().by_table().map(|(table, _)| table);
+        expected.sort_unstable();
+        counted.sort_unstable();
+        assert_eq!(counted[..], expected);
     }
 }

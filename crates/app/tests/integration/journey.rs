@@ -106,10 +106,9 @@ async fn the_whole_chain_is_on_record() {
     }
 }
 
-/// What a person wrote stands in erasable tables only.
+/// What a person wrote stands only in tables that are declared to hold it.
 #[tokio::test]
 async fn nothing_personal_stands_in_a_row_that_cannot_be_erased() {
-    const ERASABLE: [&str; 5] = ["blobs", "salts", "entities", "entity_identities", "places"];
     for kept in Kept::each() {
         let world = furnished(kept).await;
         world.file("canary-secret/x.rs", "canary-secret");
@@ -126,11 +125,7 @@ async fn nothing_personal_stands_in_a_row_that_cannot_be_erased() {
                     Value::Null | Value::Int(_) | Value::Real(_) | Value::Time(_) => false,
                 };
                 if row.iter().any(holds) {
-                    assert!(
-                        ERASABLE.contains(&table.name),
-                        "{kept:?}: {} holds what a person wrote",
-                        table.name
-                    );
+                    assert!(table.is_personal(), "{kept:?}: {} holds what a person wrote", table.name);
                     erasable += 1;
                 }
             }

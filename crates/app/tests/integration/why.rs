@@ -23,13 +23,7 @@ macro_rules! forged {
     ($($name:ident of $record:ident),+) => {$(
         struct $name($record);
         impl Record for $name {
-            const TABLE: &'static Table = &Table {
-                name: $record::TABLE.name,
-                key: $record::TABLE.key,
-                columns: $record::TABLE.columns,
-                write: Write::Replace,
-                erasable: false,
-            };
+            const TABLE: &'static Table = &Table { write: Write::Replace, ..*$record::TABLE };
             fn row(&self) -> Row {
                 self.0.row()
             }

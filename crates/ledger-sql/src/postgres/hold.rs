@@ -40,7 +40,7 @@ impl PostgresStore {
     /// The newest schema this program knows.
     #[must_use]
     pub const fn known_schema() -> i64 {
-        migrate::KNOWN
+        crate::migrations::KNOWN
     }
 
     /// The schema that is there, without changing it; nothing if there is none.

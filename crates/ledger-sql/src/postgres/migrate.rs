@@ -1,23 +1,12 @@
 //! The schema: looked at before anything is touched, then brought forward in one transaction.
 
 use ledger::store::{Described, StoreError};
+use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
-use sqlx::{AssertSqlSafe, Connection as _};
 
 use super::errors::failure;
 use super::{SCHEMA, WRITER};
-
-/// Forward only; the same numbers and names as SQLite's.
-const MIGRATIONS: [(&str, &str); 7] = [
-    ("first walk", include_str!("../../migrations/postgres/0001_first_walk.sql")),
-    ("the ground", include_str!("../../migrations/postgres/0002_the_ground.sql")),
-    ("the stranger", include_str!("../../migrations/postgres/0003_the_stranger.sql")),
-    ("the broker", include_str!("../../migrations/postgres/0004_the_broker.sql")),
-    ("approvals", include_str!("../../migrations/postgres/0005_approvals.sql")),
-    ("access", include_str!("../../migrations/postgres/0006_access.sql")),
-    ("authority", include_str!("../../migrations/postgres/0007_authority.sql")),
-];
-pub(super) const KNOWN: i64 = MIGRATIONS.len().cast_signed() as i64;
+use crate::migrations::{KNOWN, MIGRATIONS};
 
 const OLDEST: i64 = 150_000;
 const OLDEST_NAME: &str = "PostgreSQL 15";
@@ -118,10 +107,10 @@ pub(super) async fn bring_forward(connection: &mut PgConnection, has_schema: boo
     }
     sqlx::raw_sql(MAKE).execute(&mut *connection).await.map_err(failure)?;
     let found = newest(connection).await?;
-    for (number, (name, sql)) in (1_i64..).zip(MIGRATIONS).filter(|(number, _)| *number > found) {
-        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection).await.map_err(failure)?;
+    for (number, migration) in (1_i64..).zip(MIGRATIONS).filter(|(number, _)| *number > found) {
+        sqlx::raw_sql(migration.postgres).execute(&mut *connection).await.map_err(failure)?;
         let done = sqlx::query("INSERT INTO schema_migrations (number, name) VALUES ($1, $2)");
-        done.bind(number).bind(name).execute(&mut *connection).await.map_err(failure)?;
+        done.bind(number).bind(migration.name()).execute(&mut *connection).await.map_err(failure)?;
     }
     Ok(())
 }

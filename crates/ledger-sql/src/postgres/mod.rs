@@ -38,7 +38,7 @@ use errors::failure;
 pub use hold::PostgresHold;
 use readers::{Reader, Readers};
 
-const DIALECT: sql::Dialect = sql::Dialect::Postgres;
+const DIALECT: sql::SqlDialect = sql::SqlDialect::Postgres;
 /// The schema that holds everything.
 pub(crate) const SCHEMA: &str = "brainframe";
 /// The name of the writers' lock: "regent".
@@ -262,7 +262,7 @@ impl Store for PostgresStore {
     /// The space of erased rows becomes free at once instead of some time. What the server's files, its log and its
     /// replicas still hold is in its administrator's hands. Not limited in time: tables may be large.
     async fn scrub(&self) -> Result<(), StoreError> {
-        let erasable = TABLES.iter().filter(|table| table.erasable);
+        let erasable = TABLES.iter().filter(|table| table.is_erasable());
         let names: Vec<String> = erasable.map(|table| format!("\"{SCHEMA}\".\"{}\"", table.name)).collect();
         let mut reader = retried(may_pass, || self.readers.take()).await?;
         let sql = AssertSqlSafe(format!("VACUUM {}", names.join(", ")));

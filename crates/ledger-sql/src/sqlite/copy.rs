@@ -42,14 +42,14 @@ impl SqliteStore {
     }
 }
 
-pub(super) async fn connect(path: &Path) -> Result<SqliteConnection, StoreError> {
+pub(crate) async fn connect(path: &Path) -> Result<SqliteConnection, StoreError> {
     let mut connection =
         SqliteConnection::connect_with(&options(path)).await.map_err(|error| failure(&error))?;
     look(&mut connection).await?;
     Ok(connection)
 }
 
-pub(super) async fn close(connection: SqliteConnection) -> Result<(), StoreError> {
+pub(crate) async fn close(connection: SqliteConnection) -> Result<(), StoreError> {
     connection.close().await.map_err(|error| failure(&error))
 }
 

@@ -9,7 +9,10 @@ use ledger::records::{Blob, Salt, SaltBytes, TABLES};
 use ledger::table::Write;
 use ledger::{Batch, CommitError, Entry, Ledger, Refusal, Seal, Store, StoreError};
 use ledger_sql::SqliteStore;
-use sqlx::{Connection, Row, SqliteConnection};
+use ledger_sql::schema::{SqlDialect, create_table, declared_schema, missing_from, read_sqlite};
+use sqlx::{Connection, SqliteConnection};
+
+use crate::fill;
 
 const SCHEMA: i64 = SqliteStore::known_schema();
 
@@ -38,56 +41,43 @@ async fn sqlite_conforms() {
 async fn the_schema_is_what_the_records_say() {
     let folder = tempfile::tempdir().expect("folder");
     open(&folder).await.expect("open");
-    let mut db = raw(&folder).await;
-    let tables: Vec<String> = sqlx::query_scalar(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
-    )
-    .fetch_all(&mut db)
-    .await
-    .expect("tables");
-    let mut known: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
-    known.sort_unstable();
-    assert_eq!(tables, known);
-    for table in TABLES {
-        let rows = sqlx::query("SELECT name, \"notnull\" FROM pragma_table_info($1)").bind(table.name);
-        let rows = rows.fetch_all(&mut db).await.expect("columns");
-        let columns: Vec<(String, bool)> =
-            rows.iter().map(|row| (row.get::<String, _>(0), row.get::<i64, _>(1) == 0)).collect();
-        let expected: Vec<(String, bool)> = table
-            .columns
-            .iter()
-            .map(|column| {
-                (column.name.to_owned(), column.nullable || column.kind == ledger::value::Kind::Seq)
-            })
-            .collect();
-        assert_eq!(columns, expected, "{}", table.name);
-    }
+    let migrated = read_sqlite(&folder.path().join("regent.db")).await.expect("schema");
+    assert_eq!(migrated, declared_schema(SqlDialect::Sqlite));
+    let missing: Vec<String> = missing_from(&migrated, &TABLES).iter().map(ToString::to_string).collect();
+    assert_eq!(missing, [""; 0], "`cargo run -p ledger-sql --example migration` writes what is missing");
 }
 
-/// The tables that the specification names are guarded by the database itself.
+/// What is written into the next migration is what the records say, too.
+#[tokio::test]
+async fn a_schema_that_is_made_from_the_records_is_the_same() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut db = raw(&folder).await;
+    let ours = format!("PRAGMA application_id = 1380404820; PRAGMA user_version = {SCHEMA};");
+    let tables = TABLES.map(|table| create_table(SqlDialect::Sqlite, table)).concat();
+    for sql in [ours, tables] {
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut db).await.expect("made");
+    }
+    db.close().await.expect("close");
+    let made = read_sqlite(&folder.path().join("regent.db")).await.expect("schema");
+    assert_eq!(made, declared_schema(SqlDialect::Sqlite));
+}
+
+/// Tables of which nothing is ever changed are guarded by the database itself, and all others are not.
 #[tokio::test]
 async fn what_is_for_ever_cannot_be_changed_or_deleted() {
     let folder = tempfile::tempdir().expect("folder");
-    open(&folder).await.expect("open");
+    fill(Arc::new(open(&folder).await.expect("open"))).await;
     let mut db = raw(&folder).await;
-    let fill = [
-        "INSERT INTO events VALUES (1, 'e', 'k', 'a', 'p', 'dm', 'l', 'i', 'in', x'00', 't', NULL, 1, 1, 'o', NULL)",
-        "INSERT INTO task_steps VALUES (1, 't', 0, 1, x'00', 1)",
-        "INSERT INTO audit VALUES ('n', 1, x'00', x'00', x'00', 1, 'k', 'a', 's', NULL, NULL, NULL, NULL)",
-    ];
-    for statement in fill {
-        sqlx::query(statement).execute(&mut db).await.expect(statement);
-    }
-    for statement in [
-        "UPDATE events SET key = 'other'",
-        "DELETE FROM events",
-        "UPDATE task_steps SET n = 7",
-        "DELETE FROM task_steps",
-        "UPDATE audit SET actor = 'nobody'",
-        "DELETE FROM audit",
-    ] {
-        let error = sqlx::query(statement).execute(&mut db).await.expect_err(statement);
-        assert!(error.to_string().contains("append-only"), "{statement}: {error}");
+    for table in TABLES {
+        let (name, column) = (table.name, table.key[0]);
+        for statement in
+            [format!("UPDATE {name} SET \"{column}\" = \"{column}\""), format!("DELETE FROM {name}")]
+        {
+            let done = sqlx::query(sqlx::AssertSqlSafe(statement.clone())).execute(&mut db).await;
+            let refused = done.err().map(|error| error.to_string());
+            let expected = refused.as_ref().is_some_and(|error| error.contains("append-only"));
+            assert_eq!(expected, table.is_append_only(), "{statement}: {refused:?}");
+        }
     }
 }
 
@@ -223,11 +213,17 @@ async fn a_damaged_database_is_named_as_such() {
     assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
 }
 
-#[test]
-fn tables_that_are_for_ever_are_written_once() {
-    for table in TABLES.iter().filter(|table| ["events", "task_steps", "audit"].contains(&table.name)) {
-        assert_eq!(table.write, Write::Append, "{}", table.name);
+/// What the database guards, no record replaces or erases.
+#[tokio::test]
+async fn tables_that_are_for_ever_are_written_once() {
+    let folder = tempfile::tempdir().expect("folder");
+    open(&folder).await.expect("open");
+    let schema = read_sqlite(&folder.path().join("regent.db")).await.expect("schema");
+    let guarded = TABLES.iter().filter(|table| !schema[table.name].refused.is_empty());
+    for table in guarded.clone() {
+        assert!(table.write != Write::Replace && !table.is_erasable(), "{}", table.name);
     }
+    assert!(guarded.count() > 0);
 }
 
 /// A house with two audit entries and one body, whose database is then in the hands of somebody else.
@@ -240,15 +236,12 @@ async fn written(folder: &tempfile::TempDir) -> (Ledger, SqliteConnection) {
     batch.audit(entry("a")).audit(entry("b"));
     ledger.commit(batch).await.expect("commit");
     let mut db = raw(folder).await;
-    for table in ["events", "task_steps", "audit"] {
-        let is = if table == "audit" { "is" } else { "are" };
-        for what in ["changed", "deleted"] {
-            let sql = format!("DROP TRIGGER {table}_{is}_not_{what}");
-            sqlx::query(sqlx::AssertSqlSafe(sql))
-                .execute(&mut db)
-                .await
-                .expect("whoever owns the file can do this");
-        }
+    let triggers = sqlx::query_scalar("SELECT name FROM sqlite_schema WHERE type = 'trigger'");
+    let triggers: Vec<String> = triggers.fetch_all(&mut db).await.expect("triggers");
+    for trigger in triggers {
+        let dropped =
+            sqlx::query(sqlx::AssertSqlSafe(format!("DROP TRIGGER {trigger}"))).execute(&mut db).await;
+        dropped.expect("whoever owns the file can do this");
     }
     (ledger, db)
 }

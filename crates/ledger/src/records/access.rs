@@ -6,7 +6,7 @@ use crate::table::record;
 record! {
     /// One admission decision: who spoke, whether they were let in, under which authority. An event without one has not
     /// been looked at yet; one about which the owner was asked has a second, made with the answer.
-    Access in "access_log" by [id], Append {
+    Access in "access_log" by [id], Append, Unguarded; unique [event_id, n], index [knock_id] {
         id: AdmissionId,
         event_id: EventId,
         effect: String,

@@ -8,7 +8,7 @@ use crate::table::record;
 
 record! {
     /// The board: where each task stands. A projection of its journal, written in the same batch.
-    AgentTask in "agent_tasks" by [task_id], Replace {
+    AgentTask in "agent_tasks" by [task_id], Replace; index [created_at], index [status, created_at] {
         task_id: TaskId,
         agent_id: String,
         status: Status,

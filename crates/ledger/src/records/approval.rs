@@ -4,7 +4,7 @@ use domain::id::{ApprovalId, CallId, GrantId, OriginId, ReasonId, TaskId, VpolId
 use domain::{Digest, Time};
 
 use crate::table::record;
-use crate::value::{Cell, Kind, Ratio, Value, words};
+use crate::value::{Ratio, words};
 
 words!(Status);
 words!(Fate);
@@ -12,7 +12,9 @@ words!(Fate);
 record! {
     /// One question to a person, about one exact call. Every act on it changes the stamp, and whoever acts expects the
     /// stamp that they saw: of two who answer at once, one is refused.
-    Approval in "approval_queue" by [id], Replace {
+    Approval in "approval_queue" by [id], Replace;
+        index [status, timeout_at], index [task_id], index [stamp], index [created_at], index [live]
+    {
         id: ApprovalId,
         stamp: String,
         tool_id: ToolId,

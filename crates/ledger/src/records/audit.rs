@@ -6,7 +6,7 @@ use crate::table::record;
 record! {
     /// One link of the chain. `bytes` is the entry; the other columns are projections of it, which
     /// `verify` compares.
-    AuditEntry in "audit" by [stream, seq], Append {
+    AuditEntry in "audit" by [stream, seq], Append; index [origin_id] {
         stream: NodeId,
         seq: u64,
         bytes: Vec<u8>,

@@ -5,7 +5,7 @@ use crate::table::record;
 
 record! {
     /// A body, named by its content. The same content is kept once. Erasable.
-    Blob in "blobs" by [hash], Keep, Erasable {
+    Blob in "blobs" by [hash], Keep, Personal; index [person] {
         hash: Digest,
         /// Whose content it is; whoever erases a person finds it by this.
         person: Option<String>,

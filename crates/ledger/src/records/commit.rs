@@ -6,7 +6,7 @@ use crate::value::Seq;
 
 record! {
     /// One batch that was committed: what makes committing it again a no-op.
-    Commit in "commits" by [id], Append {
+    Commit in "commits" by [id], Append, Unguarded {
         seq: Seq,
         id: BatchId,
         at: Time,

@@ -3,7 +3,7 @@ use domain::{Time, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::table::record;
-use crate::value::{Cell, Kind, Value, words};
+use crate::value::words;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -18,7 +18,7 @@ words!(EntityKind);
 
 record! {
     /// Somebody. Erasable.
-    Entity in "entities" by [id], Replace, Erasable {
+    Entity in "entities" by [id], Replace, Personal; unique [is_owner] where is_owner == 1 {
         id: EntityId,
         kind: EntityKind,
         name: Option<String>,

@@ -4,11 +4,11 @@ use domain::{Digest, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::table::record;
-use crate::value::{Cell, Kind, Seq, Value, words};
+use crate::value::{Seq, words};
 
 record! {
     /// A leave for calls to come.
-    Grant in "grants" by [id], Replace {
+    Grant in "grants" by [id], Replace; index [live], index [tool_id, live] {
         id: GrantId,
         /// Its id as long as it was not revoked: what a call that relies on it expects.
         live: Option<String>,
@@ -58,7 +58,7 @@ impl GrantEvent {
 
 record! {
     /// What became of a grant, use by use.
-    GrantLog in "grant_log" by [grant_id, n], Append {
+    GrantLog in "grant_log" by [grant_id, n], Append, Unguarded {
         seq: Seq,
         grant_id: GrantId,
         /// Unique within the grant: `created`, `expired`, `revoked`, or the call that used it.

@@ -6,7 +6,7 @@ use crate::table::record;
 
 record! {
     /// An address under which somebody speaks. Without an entity, nobody knows whose it is. Erasable.
-    Identity in "entity_identities" by [platform, identifier], Append, Erasable {
+    Identity in "entity_identities" by [platform, identifier], Append, Personal; unique [id] {
         id: IdentityId,
         platform: String,
         identifier: String,

@@ -4,7 +4,7 @@ use domain::id::{EntityId, IdentityId, KnockId};
 use serde::{Deserialize, Serialize};
 
 use crate::table::record;
-use crate::value::{Cell, Kind, Value, words};
+use crate::value::words;
 
 /// Why the owner is asked about somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,7 +20,9 @@ words!(KnockKind);
 record! {
     /// One question to the owner about somebody who wants in. Messages that come meanwhile join it. Every act on it, and
     /// every message that joins, changes the stamp: what is answered is what was seen.
-    Knock in "knocks" by [id], Replace {
+    Knock in "knocks" by [id], Replace;
+        unique [waiting], index [status, timeout_at], index [sender, created_at], index [stamp]
+    {
         id: KnockId,
         stamp: String,
         kind: KnockKind,

@@ -6,7 +6,7 @@ use crate::table::record;
 record! {
     /// Where an event happened. Erasable, because a chat can say who somebody is.
     /// What a platform does not have is empty.
-    Place in "places" by [platform, account, container, thread], Append, Erasable {
+    Place in "places" by [platform, account, container, thread], Append, Personal; unique [id] {
         id: PlaceId,
         platform: String,
         account: String,

@@ -5,7 +5,7 @@ use crate::table::record;
 
 record! {
     /// The R-Tag: why this decision. A knock-on has one of its own, whose parent caused it.
-    Reason in "reason_log" by [id], Append {
+    Reason in "reason_log" by [id], Append, Unguarded {
         id: ReasonId,
         /// The kind of decision: admit, plan, call, deliver.
         r_tag: String,

@@ -34,10 +34,17 @@ impl Cell for SaltBytes {
     }
 }
 
+#[cfg(feature = "conformance")]
+impl crate::sample::SampleCell for SaltBytes {
+    fn sample(n: u64) -> Self {
+        Self(Digest::sample(n))
+    }
+}
+
 record! {
     /// What makes the hashes of one person's content meaningless once it is erased. The person is an
     /// entity, or an identity as long as nobody knows whose it is.
-    Salt in "salts" by [person], Append, Erasable {
+    Salt in "salts" by [person], Append, Personal {
         person: String,
         salt: SaltBytes,
     }

@@ -4,7 +4,7 @@ use domain::{Digest, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::table::record;
-use crate::value::{Cell, Kind, Ratio, Value, words};
+use crate::value::{Ratio, words};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -38,7 +38,7 @@ impl CallStatus {
 
 record! {
     /// One call. A projection of the journal of its task, in which its arguments and its result stand.
-    ToolCall in "tool_calls" by [id], Replace {
+    ToolCall in "tool_calls" by [id], Replace; index [task_id, timestamp] {
         id: CallId,
         tool_id: ToolId,
         agent_id: String,

@@ -1,12 +1,13 @@
 //! The schema: what the records say, guarded by the database itself, made once by however many come at once.
 
 use ledger::records::TABLES;
-use ledger::value::Kind;
 use ledger::{Store as _, StoreError};
 use ledger_sql::PostgresStore;
+use ledger_sql::schema::{ColumnShape, IndexShape, SchemaShape, SqlDialect, create_table, declared_schema};
 use sqlx::Row as _;
 use tokio::task::JoinSet;
 
+use crate::fill;
 use crate::postgres::world::{Raw, commit, database, fingerprint, holds_exactly, ledger, open};
 
 const SCHEMA: i64 = PostgresStore::known_schema();
@@ -16,70 +17,100 @@ async fn the_schema_is_what_the_records_say() {
     let url = database();
     open(&url).await;
     let mut raw = Raw::connect(&url).await;
-    let rows = raw.rows(
-        "SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'brainframe' ORDER BY 1",
-    );
-    let tables: Vec<String> = rows.await.iter().map(|row| row.get(0)).collect();
-    let mut known: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
-    known.push("schema_migrations");
-    known.sort_unstable();
-    assert_eq!(tables, known);
-    for table in TABLES {
-        // With the collation: ids and keys are in the order of their bytes, whatever the database's language is.
-        let sql = format!(
-            "SELECT column_name::text, data_type::text, is_nullable = 'YES', coalesce(collation_name::text, '')
-               FROM information_schema.columns
-              WHERE table_schema = 'brainframe' AND table_name = '{}' ORDER BY ordinal_position",
-            table.name
-        );
-        let found: Vec<(String, String, bool, String)> =
-            raw.rows(&sql).await.iter().map(|row| (row.get(0), row.get(1), row.get(2), row.get(3))).collect();
-        let expected = table.columns.iter().map(|column| {
-            let (kind, collation) = match column.kind {
-                Kind::Int | Kind::Seq => ("bigint", ""),
-                Kind::Real => ("double precision", ""),
-                Kind::Text => ("text", "C"),
-                Kind::Bytes => ("bytea", ""),
-                Kind::Time => ("timestamp with time zone", ""),
-            };
-            (column.name.to_owned(), kind.to_owned(), column.nullable, collation.to_owned())
-        });
-        assert_eq!(found, expected.collect::<Vec<_>>(), "{}", table.name);
-    }
+    let mut migrated = read_schema(&mut raw).await;
+    migrated.remove("schema_migrations").expect("its own table");
+    assert_eq!(migrated, declared_schema(SqlDialect::Postgres));
     let outside = raw.number("SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'public'");
     assert_eq!(outside.await, 0, "nothing outside its schema");
 }
 
-/// The tables that the specification names are guarded by the database itself, against its owner, too.
+/// What is written into the next migration is what the records say, too.
+#[tokio::test]
+async fn a_schema_that_is_made_from_the_records_is_the_same() {
+    let url = database();
+    let mut raw = Raw::connect(&url).await;
+    raw.execute(
+        "CREATE SCHEMA brainframe; SET search_path = brainframe;
+         CREATE FUNCTION is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
+    )
+    .await;
+    raw.execute(&TABLES.map(|table| create_table(SqlDialect::Postgres, table)).concat()).await;
+    assert_eq!(read_schema(&mut raw).await, declared_schema(SqlDialect::Postgres));
+}
+
+/// What the server says of the tables, as the records declare them.
+async fn read_schema(raw: &mut Raw) -> SchemaShape {
+    // With the collation: ids and keys are in the order of their bytes, whatever the database's language is.
+    const COLUMNS: &str = "
+        SELECT c.relname::text, a.attname::text, NOT a.attnotnull,
+               replace(format_type(a.atttypid, a.atttypmod), 'timestamp with time zone', 'timestamptz')
+               || CASE WHEN l.collname = 'C' THEN ' COLLATE \"C\"' ELSE '' END
+          FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+          LEFT JOIN pg_collation l ON l.oid = a.attcollation
+         WHERE c.relnamespace = 'brainframe'::regnamespace AND c.relkind = 'r' ORDER BY c.relname, a.attnum";
+    const INDEXES: &str = "
+        SELECT i.indrelid::regclass::text, i.indisprimary, i.indisunique,
+               ARRAY(SELECT coalesce(a.attname::text, '(expression)') FROM unnest(i.indkey) WITH ORDINALITY k (number, place)
+                      LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number ORDER BY k.place),
+               trim(BOTH '()' FROM pg_get_expr(i.indpred, i.indrelid))
+          FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+         WHERE c.relnamespace = 'brainframe'::regnamespace AND c.relkind = 'r'";
+    // A bit each for what a trigger comes before: `pg_trigger.h`.
+    const TRIGGERS: &str = "
+        SELECT t.tgrelid::regclass::text, verb
+          FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
+          JOIN (VALUES (8, 'DELETE'), (16, 'UPDATE'), (32, 'TRUNCATE')) v (bit, verb) ON t.tgtype::int & v.bit <> 0
+         WHERE c.relnamespace = 'brainframe'::regnamespace AND p.proname = 'is_append_only'
+           AND t.tgtype::int & 2 <> 0 AND t.tgenabled = 'O'";
+    raw.execute("SET search_path = brainframe").await;
+    let mut schema = SchemaShape::new();
+    for row in raw.rows(COLUMNS).await {
+        let column = ColumnShape { name: row.get(1), nullable: row.get(2), sql_type: row.get(3) };
+        schema.entry(row.get(0)).or_default().columns.push(column);
+    }
+    for row in raw.rows(INDEXES).await {
+        let table = schema.entry(row.get(0)).or_default();
+        match row.get(1) {
+            true => table.primary_key = row.get(3),
+            false => {
+                table.indexes.insert(IndexShape {
+                    unique: row.get(2),
+                    columns: row.get(3),
+                    filter: row.get(4),
+                });
+            }
+        }
+    }
+    for row in raw.rows(TRIGGERS).await {
+        schema.entry(row.get(0)).or_default().refused.insert(row.get(1));
+    }
+    schema
+}
+
+/// Tables of which nothing is ever changed are guarded by the database itself, against its owner, too; all others are not.
 #[tokio::test]
 async fn what_is_for_ever_cannot_be_changed_or_deleted() {
     let url = database();
-    open(&url).await;
+    fill(open(&url).await).await;
     let mut raw = Raw::connect(&url).await;
     raw.execute("SET search_path = brainframe").await;
-    for statement in [
-        "INSERT INTO events VALUES (1, 'e', 'k', 'a', 'p', 'dm', 'l', 'i', 'in', '', 't', NULL, now(), now(), 'o', NULL)",
-        "INSERT INTO task_steps VALUES (1, 't', 0, 1, '', now())",
-        "INSERT INTO audit VALUES ('n', 1, '', '', '', now(), 'k', 'a', 's', NULL, NULL, NULL, NULL)",
-    ] {
-        raw.execute(statement).await;
-    }
-    for statement in [
-        "UPDATE events SET key = 'other'",
-        "UPDATE events SET key = 'other' WHERE false",
-        "DELETE FROM events",
-        "TRUNCATE events",
-        "UPDATE task_steps SET n = 7",
-        "DELETE FROM task_steps",
-        "TRUNCATE task_steps",
-        "UPDATE audit SET actor = 'nobody'",
-        "DELETE FROM audit",
-        "TRUNCATE audit",
-        "INSERT INTO events SELECT * FROM events ON CONFLICT (id) DO UPDATE SET key = 'other'",
-        "MERGE INTO events USING (SELECT 1) AS one ON true WHEN MATCHED THEN DELETE",
-    ] {
-        let error = raw.attempt(statement).await.expect_err(statement);
-        assert!(error.to_string().contains("append-only"), "{statement}: {error}");
+    for table in TABLES {
+        let (name, column, key) = (table.name, table.key[0], table.key.join("\", \""));
+        for statement in [
+            format!("UPDATE {name} SET \"{column}\" = \"{column}\""),
+            format!("UPDATE {name} SET \"{column}\" = \"{column}\" WHERE false"),
+            format!(
+                "INSERT INTO {name} OVERRIDING SYSTEM VALUE SELECT * FROM {name} ON CONFLICT (\"{key}\") \
+                 DO UPDATE SET \"{column}\" = excluded.\"{column}\""
+            ),
+            format!("MERGE INTO {name} USING (SELECT 1) AS one ON true WHEN MATCHED THEN DELETE"),
+            format!("DELETE FROM {name}"),
+            format!("TRUNCATE {name}"),
+        ] {
+            let refused = raw.attempt(&statement).await.err().map(|error| error.to_string());
+            let guarded = refused.as_ref().is_some_and(|error| error.contains("append-only"));
+            assert_eq!(guarded, table.is_append_only(), "{statement}: {refused:?}");
+        }
     }
 }
 
