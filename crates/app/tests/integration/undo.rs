@@ -71,7 +71,7 @@ fn put_back(path: &str, as_before: Before) -> PutBack {
 }
 
 fn left(path: &str, why: Obstacle) -> Left {
-    Left { path: Some(path.into()), call: None, tool: None, why }
+    Left { path: Some(path.into()), call: None, call_short: String::new(), tool: None, why }
 }
 
 #[tokio::test(flavor = "multi_thread")]
