@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use domain::Time;
+use ledger::audit_event::OWNER;
 use ledger::records::Halt;
 use ledger::table::Record as _;
-use ledger::{CommitError, Entry, Refusal, Select};
+use ledger::{AuditEvent, CommitError, Refusal, Select};
 use serde::Serialize;
-use serde_json::json;
 
 use super::Instance;
 use crate::tasks::TaskLine;
@@ -78,7 +78,7 @@ impl Instance<'_> {
             let mut batch = services.batch();
             // This one, and none that was given since.
             batch.expect_present::<Halt>("at", since).erase::<Halt, _>("name", &[Halt::ALL.to_owned()]);
-            batch.audit(entry("house.resumed", services.now()));
+            batch.audit(AuditEvent::InstanceResumed.entry(OWNER, services.now()));
             match services.ledger.commit(batch).await {
                 Ok(_) | Err(CommitError::Refused(Refusal::Gone { table: HALTS, .. })) => {}
                 Err(error) => return Err(error.into()),
@@ -89,19 +89,5 @@ impl Instance<'_> {
             unfinished.push(self.app.tasks().line(task).await?);
         }
         Ok(Lifted { since, unfinished })
-    }
-}
-
-fn entry(kind: &str, at: Time) -> Entry {
-    Entry {
-        at,
-        kind: kind.into(),
-        actor: Halt::OWNER.into(),
-        subject: "house".into(),
-        trust: None,
-        origin_id: None,
-        reason_id: None,
-        vpol_id: None,
-        detail: json!({}),
     }
 }

@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 use domain::Trust;
 use domain::id::EntityId;
 use ledger::records::{Entity, EntityKind, EntityTag, Identity};
-use ledger::{Batch, Found, Select};
-use serde_json::{Map, Value, json};
+use ledger::{AuditEvent, Batch, Found, Select, audit_event};
+use serde_json::{Value, json};
 
 pub use access_requests::{
     AccessRequestAnswer, AccessRequestView, AccessRequests, PersonDetails, STRANGER_BECOMES, WaitingMessage,
@@ -28,7 +28,7 @@ use kernel::parties::{self, Party};
 use kernel::people_revision::{PeopleRevision, REVISION_TRIES};
 
 use crate::App;
-use addresses::{entry, is_forgotten};
+use addresses::is_forgotten;
 use kernel::{Code, Problem};
 
 /// How the owner is named where somebody is.
@@ -97,8 +97,8 @@ impl People<'_> {
         for _ in 0..REVISION_TRIES {
             let (turn, mut batch) = (PeopleRevision::begin(&services).await?, services.batch());
             self.is_free(&services, &entity).await?;
-            let detail = json!({ "kind": entity.kind, "trust": entity.trust, "tags": tags.len() });
-            batch.put(&entity).audit(entry(&services, "person.added", &entity, detail));
+            let added = AuditEvent::PersonAdded { person: &entity, tags: tags.len() };
+            batch.put(&entity).audit(added.entry(audit_event::OWNER, services.now()));
             put_tags(&mut batch, entity.id, &tags);
             for (platform, identifier) in &addresses {
                 self.linking(
@@ -303,22 +303,24 @@ impl People<'_> {
         if tags.len() > TAGS {
             return Err(bad(format!("nobody has more than {TAGS} tags")));
         }
-        let mut said = Map::new();
+        let mut said: Vec<(&str, Value)> = Vec::new();
         if after.trust != entity.trust {
-            said.insert("trust".into(), json!({ "from": entity.trust, "to": after.trust }));
+            said.push(("trust", json!({ "from": entity.trust, "to": after.trust })));
         }
         if after.relationship != entity.relationship {
             let how = if after.relationship.is_some() { "set" } else { "taken away" };
-            said.insert("relationship".into(), how.into());
+            said.push(("relationship", how.into()));
         }
         if tags != before {
             let (added, removed) = (tags.difference(&before).count(), before.difference(&tags).count());
-            said.insert("tags".into(), json!({ "added": added, "removed": removed }));
+            said.push(("tags", json!({ "added": added, "removed": removed })));
             batch.erase::<EntityTag, _>("entity_id", &[entity.id]);
             put_tags(batch, entity.id, &tags);
         }
         if !said.is_empty() {
-            batch.put(&after).audit(entry(services, "person.changed", &after, Value::Object(said)));
+            let changed = AuditEvent::PersonChanged(&after).entry(audit_event::OWNER, services.now());
+            let changed = said.into_iter().fold(changed, |entry, (field, value)| entry.with(field, value));
+            batch.put(&after).audit(changed);
         }
         Ok(after)
     }
@@ -348,8 +350,8 @@ impl People<'_> {
             created_at: services.now(),
         };
         self.is_free(services, &entity).await?;
-        let detail = json!({ "kind": entity.kind, "trust": entity.trust, "tags": 0 });
-        batch.put(&entity).audit(entry(services, "person.added", &entity, detail));
+        let added = AuditEvent::PersonAdded { person: &entity, tags: 0 };
+        batch.put(&entity).audit(added.entry(audit_event::OWNER, services.now()));
         Ok(entity)
     }
 

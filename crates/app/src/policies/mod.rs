@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 
 use domain::event::{ContainerKind, TERMINAL};
 use domain::{Digest, Time};
-use ledger::Entry;
+use ledger::AuditEvent;
+use ledger::audit_event::OWNER;
 use ledger::records::{ActivePolicies, PolicySwitch};
 use policy::acl::{Case, Effect, Loaded, Moment, Note, Policy, PolicySet, Scene, Who, load, shipped};
 use policy::vpol::VpolSet;
 use serde::Serialize;
-use serde_json::json;
 
 use in_force::{ActivePolicySet, PartlyInForce, PendingActivation, PolicyFiles};
 use kernel::Services;
@@ -88,8 +88,6 @@ pub enum Apply {
     Try,
     Really,
 }
-
-const OWNER: &str = "owner";
 
 /// The policies of an instance.
 #[derive(Clone, Copy, Debug)]
@@ -277,10 +275,7 @@ impl Policies<'_> {
             let sources = self.sources_switched(&kept, &before, &row)?;
             let fresh = PendingActivation::of(&set, Some(&kept), sources, false, services.now())?;
             let mut batch = services.batch();
-            batch.put(&row);
-            let switched =
-                Entry::of_house("policy.switched", name, services.now(), json!({ "enabled": enabled }));
-            batch.audit(Entry { actor: OWNER.into(), ..switched });
+            batch.put(&row).audit(AuditEvent::PolicySwitched(&row).entry(OWNER, services.now()));
             fresh.expect(&mut batch);
             fresh.enter(OWNER, &mut batch);
             match services.ledger.commit(batch).await {

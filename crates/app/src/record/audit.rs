@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 
 use domain::id::NodeId;
 use domain::{Digest, Time, Trust};
+use ledger::audit_event::OWNER;
 use ledger::chain::{Exported, Fault, NotAnExport, Pinned, PublicKey, Word};
 use ledger::records::{AuditEntry, Checkpoint};
-use ledger::{AuditFindings, AuditScope, BodyReport, Entry, StoreError};
+use ledger::{AuditEvent, AuditFindings, AuditScope, BodyReport, Entry, StoreError};
 use serde::Serialize;
-use serde_json::json;
 
 use super::Record;
 use crate::instance::AuthorityReport;
@@ -198,7 +198,7 @@ impl Record<'_> {
         mut write: impl FnMut(&str) -> io::Result<()> + Send,
     ) -> Result<u64, Problem> {
         if !as_it_is {
-            self.sign("audit.exported").await?;
+            self.sign(|stream| AuditEvent::AuditExported { stream }).await?;
         }
         let (mut lines, mut failed) = (0, None);
         let write = |line: String| match write(&line) {
@@ -225,7 +225,7 @@ impl Record<'_> {
     /// If the ledger fails, the copy cannot be written, or what lies there already is not the beginning of ours.
     #[tracing::instrument(level = "info", name = "record.anchor", skip_all)]
     pub async fn anchor(self, to: &str) -> Result<Anchored, Problem> {
-        self.sign("audit.anchored").await?;
+        self.sign(|stream| AuditEvent::AuditAnchored { stream }).await?;
         let ledger = self.app.kernel.ledger().await?;
         // As they stand outside the database: nobody who can only write that has put one of their own among them.
         let lines = ledger.seal().vault().checkpoints().map_err(StoreError::from)?;
@@ -243,14 +243,12 @@ impl Record<'_> {
     }
 
     /// Signs a checkpoint now, with an entry that says what for.
-    async fn sign(self, kind: &str) -> Result<(), Problem> {
+    async fn sign(self, event: fn(NodeId) -> AuditEvent<'static>) -> Result<(), Problem> {
         let services = self.app.kernel.services().await?;
         services.ledger.catch_up().await?;
         let mut batch = services.batch();
-        let stream = services.ledger.seal().stream();
-        let mut entry = Entry::of_house(kind, stream.to_string(), services.now(), json!({}));
-        entry.actor = "owner".into();
-        batch.audit(entry).end_epoch();
+        let event = event(services.ledger.seal().stream());
+        batch.audit(event.entry(OWNER, services.now())).end_epoch();
         services.ledger.commit(batch).await?;
         Ok(())
     }

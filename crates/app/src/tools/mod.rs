@@ -10,13 +10,14 @@ use domain::call::ToolId;
 use domain::id::TaskId;
 use domain::task::FinalResult;
 use domain::{Tier, canonical};
+use ledger::audit_event::OWNER;
 use ledger::records::{Blob, Tool};
-use ledger::{Batch, Entry};
+use ledger::{AuditEvent, Batch};
 use llm::DirectCall;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use kernel::{DIRECT_CALL, ModelOptions, RunRequest, Services, Surface, ToolSet, WaitMode, check_request};
+use kernel::{DIRECT_CALL, ModelOptions, RunRequest, Surface, ToolSet, WaitMode, check_request};
 
 use crate::App;
 use crate::tasks::Report;
@@ -140,7 +141,8 @@ impl Tools<'_> {
         }
         let services = self.app.kernel.services().await?;
         let mut batch = services.batch();
-        batch.audit(entry(&services, "tool.switched", &spec.id, json!({ "enabled": enabled })));
+        let switched = AuditEvent::ToolSwitched { tool: &spec.id, enabled };
+        batch.audit(switched.entry(OWNER, services.now()));
         if enabled {
             // On record before it may run; off before it is on record.
             services.ledger.commit(batch).await?;
@@ -163,8 +165,7 @@ impl Tools<'_> {
         let before = spec.level as u8;
         spec.level = Level::from_number(level)
             .ok_or_else(|| Problem::new(Code::BAD_TOOL, format!("there is no level {level}; 0 to 4")))?;
-        let detail = json!({ "level": level, "before": before });
-        self.keep(&spec, "tool.level_set", detail).await?;
+        self.keep(&spec, |tool| AuditEvent::ToolLevelSet { tool, before }).await?;
         Ok(line(&tool_set, &spec, &self.app.host.switches()))
     }
 
@@ -184,8 +185,12 @@ impl Tools<'_> {
         let registry = tool_set.registry.clone().shipped_only(&tool_set.shipped);
         let spec = registration.spec(&registry).map_err(|error| bad(error.to_string()))?;
         registry.register(spec.clone()).map_err(|error| bad(error.to_string()))?;
-        let kind = if replaced { "tool.changed" } else { "tool.registered" };
-        self.keep(&spec, kind, json!({ "level": spec.level as u8, "tier": spec.tier })).await?;
+        let tier = spec.tier;
+        self.keep(&spec, |tool| match replaced {
+            true => AuditEvent::ToolChanged { tool, tier },
+            false => AuditEvent::ToolRegistered { tool, tier },
+        })
+        .await?;
         Ok(line(&tool_set, &spec, &self.app.host.switches()))
     }
 
@@ -207,20 +212,17 @@ impl Tools<'_> {
         let services = self.app.kernel.services().await?;
         let mut batch = services.batch();
         batch.erase::<Tool, _>("tool_id", std::slice::from_ref(&id));
-        batch.audit(entry(&services, "tool.removed", &id, json!({})));
+        batch.audit(AuditEvent::ToolRemoved(&id).entry(OWNER, services.now()));
         services.ledger.commit(batch).await?;
         Ok(id)
     }
 
-    async fn keep(self, spec: &ToolSpec, kind: &str, mut detail: Value) -> Result<(), Problem> {
+    async fn keep(self, spec: &ToolSpec, event: impl FnOnce(&Tool) -> AuditEvent<'_>) -> Result<(), Problem> {
         let services = self.app.kernel.services().await?;
         let score = self.row(&spec.id).await?.and_then(|row| row.alignment_score_90d);
         let body = Blob::public(canonical::bytes(spec).map_err(Problem::internal)?);
-        if let Some(detail) = detail.as_object_mut() {
-            detail.insert("spec".into(), json!(body.hash));
-        }
         let mut batch: Batch = services.batch();
-        batch.put(&body).put(&Tool {
+        let row = Tool {
             tool_id: spec.id.clone(),
             agent_access: serde_json::to_string(&spec.agent_access).map_err(Problem::internal)?,
             risk_level: spec.tier.risk_level().name().into(),
@@ -229,8 +231,8 @@ impl Tools<'_> {
             alignment_score_90d: score,
             spec: body.hash,
             changed_at: services.now(),
-        });
-        batch.audit(entry(&services, kind, &spec.id, detail));
+        };
+        batch.put(&body).put(&row).audit(event(&row).entry(OWNER, services.now()));
         services.ledger.commit(batch).await?;
         Ok(())
     }
@@ -281,18 +283,4 @@ fn no_such(tool_set: &ToolSet, name: &str) -> Problem {
     Problem::new(Code::NO_SUCH_TOOL, format!("there is no tool `{name}`{hint}"))
         .safe("nothing was done")
         .remedy("regent tools list")
-}
-
-fn entry(services: &Services, kind: &str, tool: &ToolId, detail: Value) -> Entry {
-    Entry {
-        at: services.now(),
-        kind: kind.into(),
-        actor: "owner".into(),
-        subject: tool.to_string(),
-        trust: None,
-        origin_id: None,
-        reason_id: None,
-        vpol_id: None,
-        detail,
-    }
 }
