@@ -5,9 +5,9 @@ use std::time::Duration;
 use domain::approval::{Fate, Status};
 use domain::canonical::{self, NotCanonical};
 use domain::id::ApprovalId;
-use domain::{Digest, Time};
+use domain::{Digest, Time, Trust};
 use ledger::records::{Approval, Blob, CallStatus, Salt, ToolCall};
-use ledger::{Batch, Entry};
+use ledger::{AuditEvent, Batch, Entry};
 use serde_json::json;
 
 use crate::budget::Reservation;
@@ -118,16 +118,8 @@ impl Asked {
         for text in [&arguments, &reason, &summary, &body] {
             batch.put(text);
         }
-        let detail = json!({
-            "call": row.id, "tool": row.tool_id, "task": row.task_id, "question": approval.question,
-            "fingerprint": fingerprint, "authority": approval.authority, "timeout_at": approval.timeout_at,
-        });
-        let requested = Entry {
-            subject: approval.id.to_string(),
-            detail,
-            trust: waiting.trust,
-            ..entry(&row, "approval.requested", domain::Trust::System, row.timestamp, json!({}))
-        };
+        let requested = entry(&AuditEvent::ApprovalRequested(&approval), &row, Trust::System, row.timestamp);
+        let requested = Entry { trust: waiting.trust, ..requested };
         ruled.enter(&row, waiting, batch);
         ruled.spend_leave(Fate::Void, &row, batch);
         batch.put(&approval).audit(requested);

@@ -9,12 +9,11 @@ use domain::canonical::{self, NotCanonical};
 use domain::change::Changes;
 use domain::id::GrantId;
 use domain::limits::AUTHORISATION;
-use domain::{By, Digest, Stop, Time, Trust};
+use domain::{By, Digest, Stop, Tags, Time, Trust};
 use ledger::records::{Approval, Blob, CallStatus, Grant, GrantEvent, GrantLog, Halt, Salt, ToolCall};
 use ledger::value::{Ratio, Seq};
-use ledger::{Batch, Entry, Receipt, Token};
+use ledger::{AuditEvent, Batch, Entry, Receipt, Token};
 use serde::de::DeserializeOwned;
-use serde_json::json;
 
 use crate::budget::{Reservation, Standing};
 use crate::decide::{Answer, Decision, Governed, RULES};
@@ -132,12 +131,8 @@ impl Ruled {
             reserved: started.then(|| self.reservation.kept()).flatten(),
             change: self.keeps.last().map(|change| change.hash),
         };
-        let detail = json!({
-            "tool": row.tool_id, "task": row.task_id, "input": row.input, "decision": row.decision,
-            "answer": self.decision.answer,
-        });
-        let entry = entry(&row, &format!("call.{}", status.name()), context.trust, now, detail);
-        (row, entry)
+        let entry = entry(&AuditEvent::of_call(&row), &row, context.trust, now);
+        (row, entry.with("answer", self.decision.answer))
     }
 
     /// The answer that was brought along, if it is for this very call.
@@ -236,47 +231,35 @@ impl Ruled {
     /// Each rule that it violates has an entry of its own, in the batch of the refused call.
     fn accuse(&self, row: &ToolCall, batch: &mut Batch) {
         for rule in &self.decision.violated {
-            let detail = json!({
-                "rule": rule.number(), "name": rule.name(), "tool": row.tool_id, "task": row.task_id,
-                "input": row.input, "decision": row.decision,
-            });
-            batch.audit(entry(row, "governance.rule_violated", Trust::System, row.timestamp, detail));
+            let violated = entry(&AuditEvent::RuleViolated(row), row, Trust::System, row.timestamp);
+            batch.audit(violated.with("rule", rule.number()).with("name", rule.name()));
         }
     }
 
     /// A yes is good for one call: whatever became of it stands in the batch that used it.
     pub(crate) fn spend_leave(&self, fate: Fate, row: &ToolCall, batch: &mut Batch) {
         let Some(leave) = self.leave.as_ref().filter(|leave| leave.unspent().is_some()) else { return };
-        let kind = format!("approval.{}", fate.name());
         let layer = self.decision.deciding().map(|word| word.layer).filter(|_| fate == Fate::Void);
-        batch.expect_present::<Approval>("stamp", &leave.stamp).put(&leave.spent(fate)).audit(Entry {
-            subject: leave.id.to_string(),
-            detail: json!({
-                "call": row.id, "leave": leave.leave, "fingerprint": self.fingerprint, "layer": layer,
-            }),
-            ..entry(row, &kind, Trust::System, row.timestamp, json!({}))
-        });
+        let spent = leave.spent(fate);
+        let entry = entry(&AuditEvent::of_token(&spent, fate), row, Trust::System, row.timestamp);
+        let entry = entry.with("fingerprint", self.fingerprint).with("layer", layer);
+        batch.expect_present::<Approval>("stamp", &leave.stamp).put(&spent).audit(entry);
     }
 }
 
 fn use_grant(grant: GrantId, row: &ToolCall, batch: &mut Batch) {
     let at = row.timestamp;
-    batch
-        .expect_present::<Grant>("live", &grant.to_string())
-        .put(&GrantLog {
-            seq: Seq(None),
-            grant_id: grant,
-            // A call that is asked for again after a crash uses it again.
-            n: format!("{}/{}", row.id, at.micros()),
-            event: GrantEvent::Used,
-            call_id: Some(row.id),
-            at,
-        })
-        .audit(Entry {
-            subject: grant.to_string(),
-            detail: json!({ "call": row.id }),
-            ..entry(row, "grant.used", Trust::System, at, json!({}))
-        });
+    let log = GrantLog {
+        seq: Seq(None),
+        grant_id: grant,
+        // A call that is asked for again after a crash uses it again.
+        n: format!("{}/{}", row.id, at.micros()),
+        event: GrantEvent::Used,
+        call_id: Some(row.id),
+        at,
+    };
+    let used = entry(&AuditEvent::GrantUsed(&log), row, Trust::System, at);
+    batch.expect_present::<Grant>("live", &grant.to_string()).put(&log).audit(used);
 }
 
 /// A call whose records are in a batch that is not durable yet.
@@ -364,16 +347,8 @@ impl Authorized<Call> {
     }
 }
 
-pub(crate) fn entry(row: &ToolCall, kind: &str, trust: Trust, at: Time, detail: serde_json::Value) -> Entry {
-    Entry {
-        at,
-        kind: kind.into(),
-        actor: format!("agent:{}", row.agent_id),
-        subject: row.id.to_string(),
-        trust: Some(trust),
-        origin_id: Some(row.o_tag),
-        reason_id: Some(row.r_tag),
-        vpol_id: Some(row.vpol_id),
-        detail,
-    }
+/// The entry of something that the agent of this call did with it.
+pub(crate) fn entry(event: &AuditEvent<'_>, row: &ToolCall, trust: Trust, at: Time) -> Entry {
+    let tags = Tags { origin: row.o_tag, reason: row.r_tag, vpol: row.vpol_id };
+    event.entry(format!("agent:{}", row.agent_id), at).trusting(trust).tagged(tags)
 }

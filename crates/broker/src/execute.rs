@@ -8,10 +8,10 @@ use domain::canonical::{self, NotCanonical};
 use domain::limits::{FAILURE_BYTES, NESTED_LEVELS, STOPPING};
 use domain::probe::Point;
 use domain::{Stop, Time};
-use ledger::Batch;
 use ledger::records::{Blob, CallStatus, ToolCall};
 use ledger::value::Ratio;
-use serde_json::{Value, json};
+use ledger::{AuditEvent, Batch};
+use serde_json::Value;
 
 use crate::broker::Broker;
 use crate::budget::Reservation;
@@ -299,12 +299,8 @@ impl Finished {
     pub fn refuse(row: ToolCall, rejected: bool, context: Context<'_>, at: Time, batch: &mut Batch) {
         let alignment_rating = if rejected { within(false) } else { None };
         let row = ToolCall { status: CallStatus::Refused, alignment_rating, timestamp: at, ..row };
-        let detail = json!({
-            "tool": row.tool_id, "task": row.task_id, "input": row.input, "decision": row.decision,
-            "rejected": rejected,
-        });
-        let refused = entry(&row, "call.refused", context.trust, at, detail);
-        batch.put(&row).audit(refused);
+        let refused = entry(&AuditEvent::CallRefused(&row), &row, context.trust, at);
+        batch.put(&row).audit(refused.with("rejected", rejected));
     }
 
     #[must_use]
@@ -324,7 +320,6 @@ impl Finished {
     /// If the outcome has no canonical form.
     pub fn enter(&self, context: Context<'_>, batch: &mut Batch) -> Result<(), NotCanonical> {
         let status = self.row.status;
-        let kind = format!("call.{}", status.name());
         let output = Blob::personal(canonical::bytes(&self.outcome)?, context.salt).hash;
         let took = self.at.since(self.row.timestamp);
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
@@ -343,17 +338,11 @@ impl Finished {
             alignment_rating: rating,
             ..self.row.clone()
         };
-        let mut detail =
-            json!({ "tool": row.tool_id, "task": row.task_id, "output": output, "duration_ms": duration_ms });
-        if let Some(detail) = detail.as_object_mut() {
-            detail.extend(artifacts.map(|artifacts| ("artifacts".to_owned(), json!(artifacts))));
-            detail.extend(rating.map(|rating| ("rating".to_owned(), json!(rating.get()))));
-        }
         // Nobody knows what an unknown one used: then it is all that it held.
         if status != CallStatus::Unknown {
             Reservation::read(self.row.reserved.as_deref()).settle(took, self.used, batch);
         }
-        batch.put(&row).audit(entry(&row, &kind, context.trust, self.at, detail));
+        batch.put(&row).audit(entry(&AuditEvent::of_call(&row), &row, context.trust, self.at));
         Ok(())
     }
 }

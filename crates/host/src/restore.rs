@@ -14,9 +14,9 @@ use app::{Code, Problem};
 use domain::probe::Silent;
 use domain::{Digest, Time};
 use ledger::records::DatabaseStamp;
-use ledger::{Batch, Ledger};
+use ledger::{AuditEvent, Batch, Ledger};
 use ledger_sql::{Hold, PostgresHold, PostgresStore, SqliteStore, Tally};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::backup::{ExaminedCopy, count_rows, instance_in, read_manifest};
 use crate::backup_list::ListedCopy;
@@ -86,7 +86,9 @@ impl OsHost {
                 .remedy("regent explain R1006"));
         }
         self.stage("examined");
-        let mut trial = self.record("house.restored", json!({}));
+        let left = Value::Null;
+        let mut trial =
+            self.record(&AuditEvent::InstanceRestored { manifest: digest, left: &left, kept: None });
         let carrying = self.snapshot_carried(&old).await;
         let carried = carrying.enter(&examined.authority, self.clock.now(), &mut trial);
         let mut restored = Restored {
@@ -362,8 +364,7 @@ impl OsHost {
             Some(Present::Unreadable(_)) => json!("unreadable"),
             None => json!(null),
         };
-        let mut record =
-            self.record("house.restored", json!({ "manifest": manifest, "left": left, "kept": kept }));
+        let mut record = self.record(&AuditEvent::InstanceRestored { manifest, left: &left, kept });
         examined.lapsed.enter(self.clock.now(), &mut record);
         restored.carried = carrying.enter(&examined.authority, self.clock.now(), &mut record);
         record.put(stamp);

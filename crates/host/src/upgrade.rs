@@ -9,9 +9,9 @@ use app::instance::backup::{How, Occasion, Upgrade};
 use app::{Code, Problem};
 use domain::id::Id;
 use domain::probe::Silent;
-use ledger::{AuditScope, Batch, CommitError, Entry, Ledger, Refusal};
+use ledger::audit_event::SYSTEM;
+use ledger::{AuditEvent, AuditScope, Batch, CommitError, Ledger, Refusal};
 use ledger_sql::{Hold, PostgresHold, PostgresStore, SqliteStore};
-use serde_json::json;
 
 use crate::backup::{SEALED_SCHEMA, count_rows, find_first_fault, is_confirmed};
 use crate::backup_list::ListedCopy;
@@ -67,7 +67,7 @@ impl OsHost {
         let kept =
             self.name(drafted, &parent.join(format!("{}-schema-{from}", self.dated_name("regent"))))?;
         self.stage("migrate");
-        let mut record = self.record("house.upgraded", json!({ "from": from, "to": to, "kept": digest }));
+        let mut record = self.record(&AuditEvent::InstanceUpgraded { from, to, kept: Some(digest) });
         self.enter_seals(&lapsed, confirmed, &mut record);
         if let Err(error) = hold.migrate(Some(&record), &self.seal()?, &*self.probe).await {
             // Then it is a copy of nothing but the instance as it still is, and whoever tries again makes another.
@@ -132,7 +132,7 @@ impl OsHost {
         match how {
             How::Rehearse => hold.release().await.map_err(failed)?,
             How::Really => {
-                let mut record = self.record("house.upgraded", json!({ "from": from, "to": to }));
+                let mut record = self.record(&AuditEvent::InstanceUpgraded { from, to, kept: None });
                 self.enter_seals(&lapsed, confirmed, &mut record);
                 let seal = self.seal()?;
                 let after = hold.record(&record, &seal, &*self.probe).await.map_err(failed)?;
@@ -156,11 +156,11 @@ impl OsHost {
     }
 
     /// One entry of the audit about the instance itself.
-    pub(crate) fn record(&self, kind: &str, detail: serde_json::Value) -> Batch {
+    pub(crate) fn record(&self, event: &AuditEvent<'_>) -> Batch {
         let now = self.clock.now();
         let mut batch = Batch::new(Id::dated(now, &*self.ids), now);
         // A copy of the instance holds the secret of this epoch, so the epoch is over.
-        batch.audit(Entry::of_house(kind, "house", now, detail)).end_epoch();
+        batch.audit(event.entry(SYSTEM, now)).end_epoch();
         batch
     }
 }

@@ -7,12 +7,12 @@ use broker::question::Question;
 use domain::approval::{Fate, Lasting, Status};
 use domain::id::{ApprovalId, GrantId};
 use domain::limits::LIST_ENTRIES;
-use domain::{Digest, Time};
+use domain::{Digest, Tags, Time};
+use ledger::audit_event::{CLOCK, OWNER};
 use ledger::records::{Approval, ApprovalCode, Blob, Grant, GrantEvent, GrantLog, Salt};
 use ledger::table::Record as _;
 use ledger::value::Seq;
-use ledger::{Batch, CommitError, Entry, Ledger, Refusal};
-use serde_json::json;
+use ledger::{AuditEvent, Batch, CommitError, Entry, Ledger, Refusal};
 
 use crate::services::Services;
 use domain::problem::{Code, Problem};
@@ -77,17 +77,12 @@ pub fn answer(asked: &Approval, verdict: &ApprovalAnswer, now: Time, batch: &mut
     if let Some(said) = &verdict.said {
         batch.put(said);
     }
-    let detail = json!({
-        "call": asked.call_id, "fingerprint": asked.fingerprint, "leave": answered.leave, "answer": answered.answer,
-        "via": verdict.via, "grant": verdict.grant,
-    });
-    let kind = format!("approval.{}", verdict.status.name());
     // Whoever still has a code for it has a code for nothing.
     batch
         .expect_present::<Approval>("stamp", &asked.stamp)
         .erase::<ApprovalCode, _>("approval", &[asked.id])
         .put(&answered)
-        .audit(entry(asked, &kind, verdict.by, now, detail));
+        .audit(entry(&AuditEvent::of_approval(&answered), asked, verdict.by, now));
     answered
 }
 
@@ -100,14 +95,9 @@ pub fn escalate(asked: &Approval, to: &str, open_for: Duration, now: Time, batch
         timeout_at: now.plus(open_for),
         ..asked.clone()
     };
-    let detail = json!({ "from": asked.authority, "to": to, "timeout_at": moved.timeout_at });
-    batch.expect_present::<Approval>("stamp", &asked.stamp).put(&moved).audit(entry(
-        asked,
-        "approval.escalated",
-        "owner",
-        now,
-        detail,
-    ));
+    let escalated = entry(&AuditEvent::ApprovalEscalated(&moved), asked, OWNER, now);
+    let escalated = escalated.with("from", &asked.authority);
+    batch.expect_present::<Approval>("stamp", &asked.stamp).put(&moved).audit(escalated);
     moved
 }
 
@@ -133,15 +123,8 @@ pub fn grant(
         granted_by: "owner".into(),
         request_id: request,
     };
-    let detail =
-        json!({ "tool": grant.tool_id, "terms": grant.terms, "expires_at": expires_at, "request": request });
-    batch.put(&body).put(&grant).put(&log(id, GrantEvent::Created, now)).audit(of_grant(
-        "grant.created",
-        &grant,
-        "owner",
-        now,
-        detail,
-    ));
+    let created = AuditEvent::GrantCreated(&grant).entry(OWNER, now);
+    batch.put(&body).put(&grant).put(&log(id, GrantEvent::Created, now)).audit(created);
     Ok(grant)
 }
 
@@ -191,7 +174,7 @@ pub async fn sweep(services: &Services) -> Result<(), Problem> {
     let now = services.now();
     for token in services.ledger.unspent_approvals().await?.iter().filter(|token| token.is_stale(now)) {
         let mut batch = services.batch();
-        void(token, "clock", json!({ "stale": true }), now, &mut batch);
+        void(token, CLOCK, "stale", now, &mut batch);
         match services.ledger.commit(batch).await {
             Ok(_) | Err(CommitError::Refused(Refusal::Gone { table: APPROVALS, .. })) => {}
             Err(error) => return Err(error.into()),
@@ -204,7 +187,7 @@ pub async fn sweep(services: &Services) -> Result<(), Problem> {
             .expect_present::<Grant>("live", &live)
             .put(&Grant { live: None, ..grant.clone() })
             .put(&log(grant.id, GrantEvent::Expired, now))
-            .audit(of_grant("grant.expired", &grant, "clock", now, json!({ "tool": grant.tool_id })));
+            .audit(AuditEvent::GrantExpired(&grant).entry(CLOCK, now));
         match services.ledger.commit(batch).await {
             Ok(_) | Err(CommitError::Refused(Refusal::Gone { table: GRANTS, .. })) => {}
             Err(error) => return Err(error.into()),
@@ -213,19 +196,11 @@ pub async fn sweep(services: &Services) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Enters that a yes counts for nothing any more; `why` is added to what the audit says of it.
-pub fn void(token: &Approval, actor: &str, why: serde_json::Value, now: Time, batch: &mut Batch) {
-    let mut detail = json!({ "call": token.call_id, "leave": token.leave });
-    if let (Some(detail), serde_json::Value::Object(why)) = (detail.as_object_mut(), why) {
-        detail.extend(why);
-    }
-    batch.expect_present::<Approval>("stamp", &token.stamp).put(&token.spent(Fate::Void)).audit(entry(
-        token,
-        "approval.voided",
-        actor,
-        now,
-        detail,
-    ));
+/// Enters that a yes counts for nothing any more; the entry says why: `stale`, `reset` or `restored`.
+pub fn void(token: &Approval, actor: &str, why: &str, now: Time, batch: &mut Batch) {
+    let spent = token.spent(Fate::Void);
+    let voided = entry(&AuditEvent::ApprovalVoided(&spent), token, actor, now).with(why, true);
+    batch.expect_present::<Approval>("stamp", &token.stamp).put(&spent).audit(voided);
 }
 
 /// What became of a grant; each of these happens to it once.
@@ -233,32 +208,8 @@ pub fn log(grant_id: GrantId, event: GrantEvent, at: Time) -> GrantLog {
     GrantLog { seq: Seq(None), grant_id, n: event.name().into(), event, call_id: None, at }
 }
 
-pub fn of_grant(kind: &str, grant: &Grant, actor: &str, at: Time, detail: serde_json::Value) -> Entry {
-    Entry {
-        at,
-        kind: kind.into(),
-        actor: actor.into(),
-        subject: grant.id.to_string(),
-        trust: None,
-        origin_id: None,
-        reason_id: None,
-        vpol_id: None,
-        detail,
-    }
-}
-
-fn entry(asked: &Approval, kind: &str, actor: &str, at: Time, detail: serde_json::Value) -> Entry {
-    Entry {
-        at,
-        kind: kind.into(),
-        actor: actor.into(),
-        subject: asked.id.to_string(),
-        trust: None,
-        origin_id: Some(asked.o_tag),
-        reason_id: Some(asked.r_tag),
-        vpol_id: Some(asked.vpol_id),
-        detail,
-    }
+fn entry(event: &AuditEvent<'_>, asked: &Approval, actor: &str, at: Time) -> Entry {
+    event.entry(actor, at).tagged(Tags { origin: asked.o_tag, reason: asked.r_tag, vpol: asked.vpol_id })
 }
 
 /// The question of an approval request, as it was kept; `None` if it was erased.

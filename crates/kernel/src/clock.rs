@@ -6,14 +6,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use domain::Time;
+use ledger::audit_event::SYSTEM;
 use ledger::records::AuditEntry;
-use ledger::{CommitError, Entry, Ledger, Op, Refusal, Select, StoreError};
-use serde::{Deserialize, Serialize};
+use ledger::{AuditEvent, AuditEventKind, CommitError, Entry, Ledger, Op, Refusal, Select, StoreError};
+use serde::Deserialize;
 
 use crate::services::Services;
 use domain::problem::Problem;
 
-const WENT_BACK: &str = "clock.back";
 /// A clock that is further ahead of the newest commit, or of the last look of this process, has leapt; as far as the duty
 /// `retention` is from the next one.
 const LEAP: Duration = Duration::from_secs(24 * 60 * 60);
@@ -21,7 +21,7 @@ const LEAP: Duration = Duration::from_secs(24 * 60 * 60);
 const TRIES: usize = 8;
 
 /// The clock was found to be earlier than what was written before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct ClockJump {
     pub from: Time,
     pub to: Time,
@@ -90,10 +90,10 @@ pub(crate) async fn watch(services: &Services, latest: &ClockWatch) -> Result<()
         let (now, last) = (services.now(), services.ledger.last_commit().await?);
         latest.keep(now, last.as_ref().map_or(now, |last| last.at.min(now)));
         let Some(last) = last.filter(|last| last.at.is_after(now)) else { return Ok(()) };
-        let jump = ClockJump { from: last.at, to: now, events: services.ledger.newest_event().await? };
-        let detail = serde_json::to_value(jump).map_err(Problem::internal)?;
+        let events = services.ledger.newest_event().await?;
+        let jump = AuditEvent::ClockWentBack { from: last.at, to: now, events };
         let mut batch = services.batch();
-        batch.expect_quiet(last.seq.0.unwrap_or(0)).audit(Entry::of_house(WENT_BACK, "clock", now, detail));
+        batch.expect_quiet(last.seq.0.unwrap_or(0)).audit(jump.entry(SYSTEM, now));
         match services.ledger.commit(batch).await {
             Err(CommitError::Refused(Refusal::Disturbed)) => {}
             written => return written.map(drop).map_err(Problem::from),
@@ -106,7 +106,7 @@ pub(crate) async fn watch(services: &Services, latest: &ClockWatch) -> Result<()
 /// # Errors
 /// If the ledger fails.
 pub async fn jumps(ledger: &Ledger) -> Result<Vec<ClockJump>, StoreError> {
-    let own = Select::<AuditEntry>::by("kind", &WENT_BACK.to_owned());
+    let own = Select::<AuditEntry>::by("kind", &AuditEventKind::ClockWentBack.name().to_owned());
     let own = own.filter("stream", Op::Eq, &ledger.seal().stream());
     let entries = ledger.select(own.ascending("seq")).await?;
     let jump = |entry: &AuditEntry| {

@@ -2,10 +2,10 @@
 
 use domain::id::Id;
 use domain::{IdSource, Time};
+use ledger::audit_event::OWNER;
 use ledger::records::Halt;
 use ledger::table::Record as _;
-use ledger::{Batch, CommitError, Entry, Ledger, Refusal};
-use serde_json::json;
+use ledger::{AuditEvent, Batch, CommitError, Ledger, Refusal};
 
 use crate::host::Host;
 use domain::problem::Problem;
@@ -20,11 +20,10 @@ pub(crate) async fn record(
     since: Time,
 ) -> Result<(), Problem> {
     let mut batch = Batch::new(Id::dated(since, ids), since);
-    let entry = Entry::of_house("house.halted", "house", since, json!({}));
     batch
         .put(&Halt { name: Halt::ALL.into(), at: since, by: Halt::OWNER.into() })
         .expect_absent::<Halt>("name", &Halt::ALL.to_owned())
-        .audit(Entry { actor: Halt::OWNER.into(), ..entry });
+        .audit(AuditEvent::InstanceHalted.entry(OWNER, since));
     match ledger.commit(batch).await {
         Ok(_)
         | Err(CommitError::Refused(

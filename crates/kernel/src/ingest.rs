@@ -5,7 +5,7 @@ use domain::event::{Direction, Incoming};
 use ledger::records::{Blob, Event, Lease, Origin, Place, Watermark};
 use ledger::table::Record as _;
 use ledger::value::Seq;
-use ledger::{Batch, CommitError, Entry, Refusal, StoreError};
+use ledger::{AuditEvent, Batch, CommitError, Entry, Refusal, StoreError};
 use serde_json::{Value, json};
 
 use crate::admit::task_of;
@@ -148,17 +148,8 @@ async fn enter(
             at: now,
         });
     }
-    batch.audit(Entry {
-        at: now,
-        kind: "event.received".into(),
-        actor: format!("adapter:{}", event.adapter),
-        subject: event.id.to_string(),
-        trust: None,
-        origin_id: Some(origin.id),
-        reason_id: None,
-        vpol_id: None,
-        detail: json!({ "body": event.body, "sender": event.sender, "place": event.place }),
-    });
+    let received = AuditEvent::EventReceived(&event).entry(format!("adapter:{}", event.adapter), now);
+    batch.audit(Entry { origin_id: Some(origin.id), ..received });
     if let Some(holder) = driver {
         let (task, until) = (task_of(&event), now.plus(services.timing.lease));
         let subject = task.to_string();

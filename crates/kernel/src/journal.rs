@@ -5,13 +5,13 @@ use domain::limits::NESTED_LEVELS;
 use domain::task::Status;
 use domain::{Digest, Tags, Time, canonical};
 use engine::task::{Input, Opening, Step, Task};
+use ledger::audit_event::SYSTEM;
 use ledger::records::{AgentTask, Blob, Event, Reason, Salt, TaskStep};
 use ledger::value::Seq;
-use ledger::{Batch, Entry, Ledger};
+use ledger::{AuditEvent, Batch, Ledger};
 use policy::admit::MAIN;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 
 use ledger::chain::Trail;
 
@@ -124,21 +124,9 @@ pub(crate) fn enter_never_begun(
     batch: &mut Batch,
 ) {
     let (now, task) = (services.now(), task_of(event));
-    let subject = task.to_string();
-    lease.expect(subject.clone(), batch);
+    lease.expect(task.to_string(), batch);
     let over = AgentTask { status: Status::Stopped, completed_at: Some(now), ..queued(task, event) };
-    let detail = json!({ "status": over.status, "directive": over.directive, "steps": over.steps });
-    batch.put(&over).audit(Entry {
-        at: now,
-        kind: "task.ended".into(),
-        actor: "system".into(),
-        subject,
-        trust: None,
-        origin_id: Some(tags.origin),
-        reason_id: Some(tags.reason),
-        vpol_id: Some(tags.vpol),
-        detail,
-    });
+    batch.put(&over).audit(AuditEvent::TaskEnded(&over).entry(SYSTEM, now).tagged(tags));
 }
 
 /// A step of a journal, as far as it can be read.

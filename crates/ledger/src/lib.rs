@@ -11,6 +11,7 @@
 //!
 //! Start reading at [`store::apply`]: what a batch means, for every database.
 
+pub mod audit_event;
 pub mod authority;
 pub mod batch;
 pub mod chain;
@@ -34,6 +35,7 @@ mod tail;
 pub mod value;
 mod views;
 
+pub use audit_event::{AuditEvent, AuditEventKind};
 pub use authority::Unverified;
 pub use batch::{Batch, Refusal, Token};
 pub use chain::{Entry, Seal, StreamVerdict, Verification};

@@ -5,9 +5,10 @@ use domain::id::NodeId;
 use domain::probe::Probe;
 use domain::{Digest, Time};
 
+use crate::audit_event::{AuditEvent, SYSTEM};
 use crate::authority::{AuthorityState, LOST, Resealed, Seals, Unverified, named_by};
 use crate::batch::{Batch, Refusal};
-use crate::chain::{Entry, FIRST_EPOCH, HEALED, Seal, SignedHead, Standing, Tip, follows};
+use crate::chain::{Entry, FIRST_EPOCH, Seal, SignedHead, Standing, Tip, follows};
 use crate::query::{Op, Select};
 use crate::records::{AuditHead, AuditPlace, AuthoritySeal, Checkpoint};
 use crate::store::{After, StoreError, Tx, put_records, select};
@@ -21,9 +22,6 @@ pub(crate) struct Tail {
     authority: Result<Digest, Unverified>,
 }
 
-/// The entry of a batch that changes rows that carry authority and says nothing itself: their set never changes without one.
-const SEALED: &str = "authority.sealed";
-
 /// What somebody did to the tail outside the program. The work goes on, in a new epoch, after an entry that says so;
 /// `verify` names it for ever.
 struct Damage {
@@ -36,8 +34,7 @@ struct Damage {
 
 impl Damage {
     fn entry(&self, stream: NodeId, after: u64, at: Time) -> Entry {
-        let detail = serde_json::json!({ "found": self.found, "after": after, "noted": self.noted });
-        Entry::of_house(HEALED, stream.to_string(), at, detail)
+        AuditEvent::AuditHealed { stream, found: self.found, after, noted: self.noted }.entry(SYSTEM, at)
     }
 }
 
@@ -151,8 +148,8 @@ impl Tail {
         let healing = damage.as_ref().map(|damage| damage.entry(seal.stream(), after.seq, at));
         let silent = sealed.is_some_and(|sealed| sealed.on_record)
             && accepted.iter().all(|batch| batch.audit.is_empty());
-        let sealing =
-            silent.then(|| Entry::of_house(SEALED, seal.stream().to_string(), at, serde_json::json!({})));
+        // The set of authority seals never changes without an entry.
+        let sealing = silent.then(|| AuditEvent::AuthoritySealed { stream: seal.stream() }.entry(SYSTEM, at));
         let said = accepted.iter().flat_map(|batch| &batch.audit);
         let entries = healing.iter().chain(said).chain(&sealing);
         let (entries, tip) =

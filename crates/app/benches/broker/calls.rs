@@ -10,8 +10,9 @@ use domain::id::{BatchId, NodeId, TaskId};
 use domain::limits::LEASE;
 use domain::probe::Silent;
 use domain::{Clock as _, Digest, IdSource, Stop};
+use ledger::audit_event::OWNER;
 use ledger::records::Salt;
-use ledger::{Batch, Entry, Ledger, Seal, Store};
+use ledger::{AuditEvent, Batch, Ledger, Seal, Store};
 use tokio::task::JoinSet;
 
 use crate::disk::{computed, syncs, written};
@@ -53,12 +54,7 @@ impl House {
         let ledger = Ledger::start(store, Seal::for_tests(NodeId::from_bits(1), [7; 32]), Arc::new(Silent));
         let ids = Numbered(AtomicU64::new(1));
         let mut first = Batch::new(BatchId::random(&ids), Now.now());
-        first.put(&world.salt).audit(Entry::of_house(
-            "house.begun",
-            "house",
-            Now.now(),
-            serde_json::json!({}),
-        ));
+        first.put(&world.salt).audit(AuditEvent::InstanceResumed.entry(OWNER, Now.now()));
         ledger.commit(first).await.expect("durable");
         Arc::new(Self { world, ledger, ids, calls: AtomicU64::new(0) })
     }

@@ -3,11 +3,11 @@
 use clap::Args;
 use kernel::approvals::{self, GRANTS};
 use kernel::{Code, Problem};
+use ledger::audit_event::OWNER;
 use ledger::records::{Grant, GrantEvent};
-use ledger::{CommitError, Refusal};
+use ledger::{AuditEvent, CommitError, Refusal};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
 use super::{GrantView, Grants};
 use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
@@ -45,13 +45,7 @@ impl Grants<'_> {
             .expect_present::<Grant>("live", &live)
             .put(&revoked)
             .put(&approvals::log(grant.id, GrantEvent::Revoked, now))
-            .audit(approvals::of_grant(
-                "grant.revoked",
-                &grant,
-                "owner",
-                now,
-                json!({ "tool": grant.tool_id }),
-            ));
+            .audit(AuditEvent::GrantRevoked(&grant).entry(OWNER, now));
         match services.ledger.commit(batch).await {
             Ok(_) => self.view(&services, revoked).await,
             Err(CommitError::Refused(Refusal::Gone { table: GRANTS, .. })) => {

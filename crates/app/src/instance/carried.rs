@@ -5,9 +5,9 @@
 
 use domain::event::RESERVED_PLATFORMS;
 use domain::{Time, Trust};
+use ledger::audit_event::SYSTEM;
 use ledger::records::{ActivePolicies, Blob, Entity, EntityTag, Halt, Identity, PolicySwitch, Tool};
-use ledger::{Batch, Body, Entry, Ledger, Op, Select, StoreError};
-use serde_json::json;
+use ledger::{AuditEvent, Batch, Body, Ledger, Op, Select, StoreError};
 
 /// What is in force in one database at one moment, but for approvals and grants: those do not outlive a restore.
 #[derive(Debug, Default)]
@@ -85,8 +85,7 @@ impl AuthoritySnapshot {
             batch.put(body);
         }
         if !carried.is_empty() {
-            let detail = json!({ "carried": carried.len() });
-            batch.audit(Entry::of_house("authority.carried", "house", now, detail));
+            batch.audit(AuditEvent::AuthorityCarried { carried: carried.len() }.entry(SYSTEM, now));
         }
         carried
     }

@@ -2,9 +2,9 @@
 
 use domain::Time;
 use domain::limits::APPROVAL_TOKEN;
+use ledger::audit_event::SYSTEM;
 use ledger::records::{Approval, ApprovalCode, Grant, GrantEvent};
-use ledger::{Batch, Entry, Ledger, Op, Select, StoreError};
-use serde_json::json;
+use ledger::{AuditEvent, Batch, Ledger, Op, Select, StoreError};
 
 use kernel::approvals as approve;
 
@@ -49,14 +49,13 @@ impl ExpiredAuthority {
     /// stays open.
     pub fn enter(&self, now: Time, batch: &mut Batch) {
         for leave in &self.leaves {
-            approve::void(leave, "system", json!({ "restored": true }), now, batch);
+            approve::void(leave, SYSTEM, "restored", now, batch);
         }
         for grant in &self.grants {
-            let detail = json!({ "tool": grant.tool_id, "restored": true });
             batch
                 .put(&Grant { live: None, revoked_at: Some(now), ..grant.clone() })
                 .put(&approve::log(grant.id, GrantEvent::Revoked, now))
-                .audit(Entry::of_house("grant.revoked", grant.id.to_string(), now, detail));
+                .audit(AuditEvent::GrantRevoked(grant).entry(SYSTEM, now).with("restored", true));
         }
         batch.erase::<ApprovalCode, _>("number", self.codes.iter().map(|code| &code.number));
     }

@@ -1,14 +1,14 @@
 //! `backup`.
 
+use ledger::AuditEvent;
+use ledger::audit_event::OWNER;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kernel::Problem;
-use ledger::Entry;
 use present::{Page, Style, Tone, inline, pluralize};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
 use super::Instance;
 use super::backup::{Backup, How};
@@ -91,10 +91,9 @@ impl Instance<'_> {
         if let Some(manifest) = backup.manifest {
             let mut batch = services.batch();
             // Not the path: it can name a person, and an entry is for ever.
-            let detail = json!({ "manifest": manifest, "rows": backup.counted.rows });
-            let entry = Entry::of_house("house.backed_up", "house", services.now(), detail);
+            let backed_up = AuditEvent::InstanceBackedUp { manifest, rows: backup.counted.rows };
             // The copy holds the secret of this epoch, so the epoch is over.
-            batch.audit(Entry { actor: "owner".into(), ..entry }).end_epoch();
+            batch.audit(backed_up.entry(OWNER, services.now())).end_epoch();
             services.ledger.commit(batch).await?;
         }
         Ok(backup)

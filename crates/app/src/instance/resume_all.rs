@@ -3,13 +3,14 @@
 use clap::Args;
 use domain::Time;
 use kernel::Problem;
+use ledger::AuditEvent;
+use ledger::audit_event::OWNER;
 use ledger::records::Halt;
 use ledger::table::Record as _;
-use ledger::{CommitError, Entry, Refusal};
+use ledger::{CommitError, Refusal};
 use present::{Page, Style, pluralize, shorten};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::Instance;
 use crate::operation::{
@@ -73,7 +74,7 @@ impl Instance<'_> {
             let mut batch = services.batch();
             // This one, and none that was given since.
             batch.expect_present::<Halt>("at", since).erase::<Halt, _>("name", &[Halt::ALL.to_owned()]);
-            batch.audit(entry("house.resumed", services.now()));
+            batch.audit(AuditEvent::InstanceResumed.entry(OWNER, services.now()));
             match services.ledger.commit(batch).await {
                 Ok(_) | Err(CommitError::Refused(Refusal::Gone { table: HALTS, .. })) => {}
                 Err(error) => return Err(error.into()),
@@ -84,19 +85,5 @@ impl Instance<'_> {
             unfinished.push(self.app.tasks().line(task).await?);
         }
         Ok(Lifted { since, unfinished })
-    }
-}
-
-fn entry(kind: &str, at: Time) -> Entry {
-    Entry {
-        at,
-        kind: kind.into(),
-        actor: Halt::OWNER.into(),
-        subject: "house".into(),
-        trust: None,
-        origin_id: None,
-        reason_id: None,
-        vpol_id: None,
-        detail: json!({}),
     }
 }

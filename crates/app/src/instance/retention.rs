@@ -10,11 +10,11 @@ use domain::event::Direction;
 use domain::id::{EventId, TaskId};
 use domain::limits::CLOCK_TOLERANCE;
 use domain::{Digest, Time};
+use ledger::audit_event::SYSTEM;
 use ledger::records::{Access, AgentTask, Blob, Duty, Event, Reason, TaskStep, ToolCall};
 use ledger::table::Record;
 use ledger::value::Cell;
-use ledger::{Batch, CommitError, Entry, Ledger, Op, Refusal, Select};
-use serde_json::json;
+use ledger::{AuditEvent, Batch, CommitError, Ledger, Op, Refusal, Select};
 
 use kernel::clock::{self, ClockJump};
 use kernel::jobs::{BackgroundJob, JobContext, JobDemand, demand_scrub};
@@ -93,17 +93,11 @@ async fn erase(
             return Ok(());
         }
         let mut batch = services.batch();
-        batch.expect_quiet(seen).erase::<Blob, _>("hash", &bodies).audit(Entry {
-            at: services.now(),
-            kind: "retention.erased".into(),
-            actor: "system".into(),
-            subject: format!("adapter:{adapter}"),
-            trust: None,
-            origin_id: None,
-            reason_id: None,
-            vpol_id: None,
-            detail: json!({ "adapter": adapter, "events": events, "blobs": bodies.len() }),
-        });
+        let erased = AuditEvent::RetentionErased { adapter, events, blobs: bodies.len() };
+        batch
+            .expect_quiet(seen)
+            .erase::<Blob, _>("hash", &bodies)
+            .audit(erased.entry(SYSTEM, services.now()));
         demand_scrub(services, host, &mut batch).await?;
         match services.ledger.commit(batch).await {
             Err(CommitError::Refused(Refusal::Disturbed | Refusal::Fenced { .. })) => {}

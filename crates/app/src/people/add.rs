@@ -1,5 +1,7 @@
 //! `people add`.
 
+use ledger::AuditEvent;
+use ledger::audit_event;
 use std::collections::BTreeSet;
 
 use clap::{Args, ValueEnum};
@@ -9,9 +11,8 @@ use kernel::people_revision::{PeopleRevision, REVISION_TRIES};
 use ledger::records::{Entity, EntityKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
-use super::addresses::{IdentityStatus, entry};
+use super::addresses::IdentityStatus;
 use super::words::{self, bad};
 use super::{People, PersonView, busy, checked_tags, put_tags, trusted_at_most, view};
 use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
@@ -145,8 +146,8 @@ impl People<'_> {
         for _ in 0..REVISION_TRIES {
             let (turn, mut batch) = (PeopleRevision::begin(&services).await?, services.batch());
             self.is_free(&services, &entity).await?;
-            let detail = json!({ "kind": entity.kind, "trust": entity.trust, "tags": tags.len() });
-            batch.put(&entity).audit(entry(&services, "person.added", &entity, detail));
+            let added = AuditEvent::PersonAdded { person: &entity, tags: tags.len() };
+            batch.put(&entity).audit(added.entry(audit_event::OWNER, services.now()));
             put_tags(&mut batch, entity.id, &tags);
             for (platform, identifier) in &addresses {
                 self.linking(

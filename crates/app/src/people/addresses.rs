@@ -4,9 +4,9 @@ use domain::event::{self, RESERVED_PLATFORMS};
 use domain::id::IdentityId;
 use kernel::parties::new_salt;
 use kernel::{Code, Problem, Services};
+use ledger::audit_event::OWNER;
 use ledger::records::{Entity, Identity, Salt};
-use ledger::{Batch, Entry, StoreError};
-use serde_json::{Value, json};
+use ledger::{AuditEvent, Batch, StoreError};
 
 /// How sure it is that nobody else can speak under an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +64,8 @@ pub(crate) async fn link(
     let linked =
         Identity { entity_id: Some(entity.id), is_owned: entity.is_owner, is_verified, ..identity.clone() };
     change(services, &linked, batch).await?;
-    let detail = json!({ "identity": linked.id, "verified": is_verified, "owned": linked.is_owned });
-    batch.audit(entry(services, "person.linked", entity, detail));
+    let event = AuditEvent::PersonLinked { person: entity, address: &linked };
+    batch.audit(event.entry(OWNER, services.now()));
     Ok(linked)
 }
 
@@ -78,7 +78,8 @@ pub(crate) async fn unlink(
 ) -> Result<Identity, StoreError> {
     let unlinked = Identity { entity_id: None, is_owned: false, is_verified: false, ..identity.clone() };
     change(services, &unlinked, batch).await?;
-    batch.audit(entry(services, "person.unlinked", entity, json!({ "identity": unlinked.id })));
+    let event = AuditEvent::PersonUnlinked { person: entity, address: &unlinked };
+    batch.audit(event.entry(OWNER, services.now()));
     Ok(unlinked)
 }
 
@@ -98,19 +99,4 @@ async fn change(services: &Services, identity: &Identity, batch: &mut Batch) -> 
 /// Whether this is what is left of somebody who was forgotten.
 pub(crate) const fn is_forgotten(entity: &Entity) -> bool {
     entity.name.is_none() && !entity.is_owner
-}
-
-/// What is said of a change: ids, numbers and words of ours, never a name or an address (INVARIANT (no-person)).
-pub(crate) fn entry(services: &Services, kind: &str, entity: &Entity, detail: Value) -> Entry {
-    Entry {
-        at: services.now(),
-        kind: kind.into(),
-        actor: "owner".into(),
-        subject: entity.id.to_string(),
-        trust: None,
-        origin_id: None,
-        reason_id: None,
-        vpol_id: None,
-        detail,
-    }
 }

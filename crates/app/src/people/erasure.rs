@@ -3,6 +3,8 @@
 //! Their words, salts, names, addresses and places are erased in one batch with the entry that says so. A second look
 //! shows that nothing is left; then the database's own files are cleaned.
 
+use ledger::AuditEvent;
+use ledger::audit_event::OWNER;
 use std::collections::BTreeSet;
 
 use domain::event::Direction;
@@ -12,7 +14,6 @@ use domain::{Digest, Time};
 use ledger::records::{AgentTask, Blob, Entity, EntityTag, Event, Identity, Lease, Place, Salt, Watermark};
 use ledger::{Batch, CommitError, Entry, Found, Ledger, Op, Refusal, Select};
 use serde::Serialize;
-use serde_json::json;
 
 use kernel::admit::access_request::KNOCKS;
 use kernel::people_revision::PeopleRevision;
@@ -255,23 +256,9 @@ impl People<'_> {
         for knock in services.ledger.open_knocks_of(&senders).await? {
             self.app.access_requests().end_forgotten(services, &knock, &mut batch).await?;
         }
-        let counts: serde_json::Map<String, serde_json::Value> = found
-            .counts
-            .by_table()
-            .map(|(table, count)| (table.to_owned(), count.into()))
-            .into_iter()
-            .collect();
-        batch.audit(Entry {
-            at: now,
-            kind: "person.forgotten".into(),
-            actor: "owner".into(),
-            subject: somebody.id(),
-            trust: None,
-            origin_id: None,
-            reason_id: None,
-            vpol_id: None,
-            detail: counts.into(),
-        });
+        let forgotten = AuditEvent::PersonForgotten { person: &somebody.id() }.entry(OWNER, now);
+        let counts = found.counts.by_table().into_iter();
+        batch.audit(counts.fold(forgotten, |entry, (table, count)| entry.with(table, count)));
         jobs::demand_scrub(services, &*self.app.host, &mut batch).await?;
         Ok(batch)
     }
@@ -297,19 +284,11 @@ impl People<'_> {
             batch.expect_lease(subject.clone(), seen);
         }
         let holder = self.app.host.holder();
-        batch.put(&Lease { subject: subject.clone(), epoch, holder, until: now, beats: 0 });
-        batch.put(&AgentTask { status: Status::Stopped, completed_at: Some(now), ..quiet });
-        batch.audit(Entry {
-            at: now,
-            kind: "task.ended".into(),
-            actor: "owner".into(),
-            subject,
-            trust: None,
-            origin_id: Some(task.o_tag),
-            reason_id: None,
-            vpol_id: task.vpol_id,
-            detail: json!({ "status": Status::Stopped, "directive": null, "steps": task.steps, "forgotten": true }),
-        });
+        batch.put(&Lease { subject, epoch, holder, until: now, beats: 0 });
+        let ended = AgentTask { status: Status::Stopped, completed_at: Some(now), ..quiet };
+        let entry = AuditEvent::TaskEnded(&ended).entry(OWNER, now).with("forgotten", true);
+        let origin_id = Some(task.o_tag);
+        batch.put(&ended).audit(Entry { origin_id, vpol_id: task.vpol_id, ..entry });
         Ok(())
     }
 }

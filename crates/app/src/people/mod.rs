@@ -15,13 +15,14 @@ mod unlink;
 mod view;
 pub(crate) mod words;
 
+use ledger::AuditEvent;
+use ledger::audit_event;
 use std::collections::BTreeSet;
 
 use domain::Trust;
 use domain::id::EntityId;
 use ledger::records::{Entity, EntityKind, EntityTag, Identity};
 use ledger::{Batch, Found, Select};
-use serde_json::json;
 
 pub use access_requests::{
     AccessRequestAnswer, AccessRequestView, AccessRequests, PersonDetails, STRANGER_BECOMES, WaitingMessage,
@@ -44,7 +45,7 @@ use kernel::people_revision::PeopleRevision;
 
 use crate::App;
 use crate::operation::{OperationEntry, OperationGroup};
-use addresses::{entry, is_forgotten};
+use addresses::is_forgotten;
 use kernel::{Code, Problem};
 
 pub const GROUP: OperationGroup = OperationGroup::new(
@@ -157,8 +158,8 @@ impl People<'_> {
             created_at: services.now(),
         };
         self.is_free(services, &entity).await?;
-        let detail = json!({ "kind": entity.kind, "trust": entity.trust, "tags": 0 });
-        batch.put(&entity).audit(entry(services, "person.added", &entity, detail));
+        let added = AuditEvent::PersonAdded { person: &entity, tags: 0 };
+        batch.put(&entity).audit(added.entry(audit_event::OWNER, services.now()));
         Ok(entity)
     }
 

@@ -1,5 +1,7 @@
 //! `people set`.
 
+use ledger::AuditEvent;
+use ledger::audit_event;
 use std::collections::BTreeSet;
 
 use clap::Args;
@@ -10,9 +12,8 @@ use ledger::Batch;
 use ledger::records::{Entity, EntityTag};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::addresses::entry;
 use super::words::{self, TAGS, bad};
 use super::{AssignableTrust, People, PersonView, Who, busy, checked_tags, put_tags, trusted_at_most, view};
 use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
@@ -139,22 +140,24 @@ impl People<'_> {
         if tags.len() > TAGS {
             return Err(bad(format!("nobody has more than {TAGS} tags")));
         }
-        let mut said = Map::new();
+        let mut said: Vec<(&str, Value)> = Vec::new();
         if after.trust != entity.trust {
-            said.insert("trust".into(), json!({ "from": entity.trust, "to": after.trust }));
+            said.push(("trust", json!({ "from": entity.trust, "to": after.trust })));
         }
         if after.relationship != entity.relationship {
             let how = if after.relationship.is_some() { "set" } else { "taken away" };
-            said.insert("relationship".into(), how.into());
+            said.push(("relationship", how.into()));
         }
         if tags != before {
             let (added, removed) = (tags.difference(&before).count(), before.difference(&tags).count());
-            said.insert("tags".into(), json!({ "added": added, "removed": removed }));
+            said.push(("tags", json!({ "added": added, "removed": removed })));
             batch.erase::<EntityTag, _>("entity_id", &[entity.id]);
             put_tags(batch, entity.id, &tags);
         }
         if !said.is_empty() {
-            batch.put(&after).audit(entry(services, "person.changed", &after, Value::Object(said)));
+            let changed = AuditEvent::PersonChanged(&after).entry(audit_event::OWNER, services.now());
+            let changed = said.into_iter().fold(changed, |entry, (field, value)| entry.with(field, value));
+            batch.put(&after).audit(changed);
         }
         Ok(after)
     }

@@ -7,6 +7,7 @@ pub mod vpol;
 mod warning;
 
 use kernel::{Code, Problem, Services};
+use ledger::audit_event::OWNER;
 use policy::acl::{Loaded, Note, PolicySet, load, shipped};
 
 use crate::App;
@@ -28,8 +29,6 @@ impl Apply {
         if dry_run { Self::Try } else { Self::Really }
     }
 }
-
-const OWNER: &str = "owner";
 
 /// The policies of an instance.
 #[derive(Clone, Copy, Debug)]

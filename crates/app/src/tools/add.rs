@@ -1,5 +1,6 @@
 //! `tools add`.
 
+use ledger::AuditEvent;
 use std::path::Path;
 
 use broker::Registration;
@@ -8,7 +9,6 @@ use domain::limits::LINE_BYTES;
 use kernel::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
 use super::{ToolLine, Tools, line};
 use crate::operation::{Access, Operation, OperationContext, OperationError, OperationSpec};
@@ -67,8 +67,12 @@ impl Tools<'_> {
         let registry = tool_set.registry.clone().shipped_only(&tool_set.shipped);
         let spec = registration.spec(&registry).map_err(|error| bad(error.to_string()))?;
         registry.register(spec.clone()).map_err(|error| bad(error.to_string()))?;
-        let kind = if replaced { "tool.changed" } else { "tool.registered" };
-        self.keep(&spec, kind, json!({ "level": spec.level as u8, "tier": spec.tier })).await?;
+        let tier = spec.tier;
+        self.keep(&spec, |tool| match replaced {
+            true => AuditEvent::ToolChanged { tool, tier },
+            false => AuditEvent::ToolRegistered { tool, tier },
+        })
+        .await?;
         Ok(line(&tool_set, &spec, &self.app.host.switches()))
     }
 }

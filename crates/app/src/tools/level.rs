@@ -3,9 +3,9 @@
 use broker::Level;
 use clap::Args;
 use kernel::{Code, Problem};
+use ledger::AuditEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
 use super::{ToolLine, Tools, known, line};
 use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
@@ -42,8 +42,7 @@ impl Tools<'_> {
         let before = spec.level as u8;
         spec.level = Level::from_number(level)
             .ok_or_else(|| Problem::new(Code::BAD_TOOL, format!("there is no level {level}; 0 to 4")))?;
-        let detail = json!({ "level": level, "before": before });
-        self.keep(&spec, "tool.level_set", detail).await?;
+        self.keep(&spec, |tool| AuditEvent::ToolLevelSet { tool, before }).await?;
         Ok(line(&tool_set, &spec, &self.app.host.switches()))
     }
 }

@@ -9,6 +9,8 @@ mod remove;
 mod show;
 mod switch;
 
+use ledger::AuditEvent;
+use ledger::audit_event::OWNER;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,12 +20,11 @@ use domain::call::ToolId;
 use domain::id::TaskId;
 use domain::task::FinalResult;
 use domain::{Tier, canonical};
-use kernel::{Code, Problem, Services, Surface, ToolSet};
+use kernel::{Code, Problem, Surface, ToolSet};
+use ledger::Batch;
 use ledger::records::{Blob, Tool};
-use ledger::{Batch, Entry};
 use present::{Page, Style, Tone, shorten};
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::App;
 use crate::operation::{OperationEntry, OperationGroup, Output};
@@ -117,15 +118,12 @@ impl Tools<'_> {
         Ok(self.app.kernel.ledger().await?.tools().await?.into_iter().find(|row| row.tool_id == *id))
     }
 
-    async fn keep(self, spec: &ToolSpec, kind: &str, mut detail: Value) -> Result<(), Problem> {
+    async fn keep(self, spec: &ToolSpec, event: impl FnOnce(&Tool) -> AuditEvent<'_>) -> Result<(), Problem> {
         let services = self.app.kernel.services().await?;
         let score = self.row(&spec.id).await?.and_then(|row| row.alignment_score_90d);
         let body = Blob::public(canonical::bytes(spec).map_err(Problem::internal)?);
-        if let Some(detail) = detail.as_object_mut() {
-            detail.insert("spec".into(), json!(body.hash));
-        }
         let mut batch: Batch = services.batch();
-        batch.put(&body).put(&Tool {
+        let row = Tool {
             tool_id: spec.id.clone(),
             agent_access: serde_json::to_string(&spec.agent_access).map_err(Problem::internal)?,
             risk_level: spec.tier.risk_level().name().into(),
@@ -134,8 +132,8 @@ impl Tools<'_> {
             alignment_score_90d: score,
             spec: body.hash,
             changed_at: services.now(),
-        });
-        batch.audit(entry(&services, kind, &spec.id, detail));
+        };
+        batch.put(&body).put(&row).audit(event(&row).entry(OWNER, services.now()));
         services.ledger.commit(batch).await?;
         Ok(())
     }
@@ -164,18 +162,4 @@ fn no_such(tool_set: &ToolSet, name: &str) -> Problem {
     Problem::new(Code::NO_SUCH_TOOL, format!("there is no tool `{name}`{hint}"))
         .safe("nothing was done")
         .remedy("regent tools list")
-}
-
-fn entry(services: &Services, kind: &str, tool: &ToolId, detail: Value) -> Entry {
-    Entry {
-        at: services.now(),
-        kind: kind.into(),
-        actor: "owner".into(),
-        subject: tool.to_string(),
-        trust: None,
-        origin_id: None,
-        reason_id: None,
-        vpol_id: None,
-        detail,
-    }
 }

@@ -4,13 +4,14 @@ use broker::alias;
 use clap::Args;
 use domain::call::ToolId;
 use kernel::{Code, Problem};
+use ledger::AuditEvent;
+use ledger::audit_event::OWNER;
 use ledger::records::Tool;
 use present::{Page, Style};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use super::{Tools, entry, no_such};
+use super::{Tools, no_such};
 use crate::operation::{
     Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
 };
@@ -64,7 +65,7 @@ impl Tools<'_> {
         let services = self.app.kernel.services().await?;
         let mut batch = services.batch();
         batch.erase::<Tool, _>("tool_id", std::slice::from_ref(&id));
-        batch.audit(entry(&services, "tool.removed", &id, json!({})));
+        batch.audit(AuditEvent::ToolRemoved(&id).entry(OWNER, services.now()));
         services.ledger.commit(batch).await?;
         Ok(id)
     }

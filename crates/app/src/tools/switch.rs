@@ -3,11 +3,12 @@
 use broker::Reach;
 use clap::Args;
 use kernel::{Code, Problem};
+use ledger::AuditEvent;
+use ledger::audit_event::OWNER;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
-use super::{ToolLine, Tools, entry, known, line};
+use super::{ToolLine, Tools, known, line};
 use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
 
 /// Switch a tool on
@@ -59,7 +60,8 @@ impl Tools<'_> {
         }
         let services = self.app.kernel.services().await?;
         let mut batch = services.batch();
-        batch.audit(entry(&services, "tool.switched", &spec.id, json!({ "enabled": enabled })));
+        let switched = AuditEvent::ToolSwitched { tool: &spec.id, enabled };
+        batch.audit(switched.entry(OWNER, services.now()));
         if enabled {
             // On record before it may run; off before it is on record.
             services.ledger.commit(batch).await?;

@@ -7,9 +7,10 @@ use app::record::{AuditReport, Check};
 use domain::id::{BatchId, EventId};
 use domain::probe::Silent;
 use domain::{Clock as _, Digest};
+use ledger::audit_event::SYSTEM;
 use ledger::records::{AgentTask, CallStatus, Event, TaskStep, ToolCall};
 use ledger::value::Seq;
-use ledger::{Batch, Entry, Ledger, Select};
+use ledger::{AuditEvent, Batch, Ledger, Select};
 use testkit::{Kept, World};
 
 async fn lived_in(kept: Kept) -> World {
@@ -48,13 +49,6 @@ fn invented() -> EventId {
     Event::id_of("mail:1")
 }
 
-fn entry(found: &Found, kind: &str, subject: String, detail: serde_json::Value) -> Entry {
-    Entry {
-        origin_id: Some(found.event.origin_id),
-        ..Entry::of_house(kind, subject, found.event.received_at, detail)
-    }
-}
-
 #[tokio::test]
 async fn what_has_no_counterpart_is_named() {
     let table: [(&str, Damage, &str); 8] = [
@@ -69,8 +63,8 @@ async fn what_has_no_counterpart_is_named() {
         (
             "an entry without its event",
             |found, batch| {
-                let detail = serde_json::json!({ "body": Digest::ZERO, "sender": "i-1", "place": "l-1" });
-                batch.audit(entry(found, "event.received", invented().to_string(), detail));
+                let event = Event { id: invented(), ..found.event.clone() };
+                batch.audit(AuditEvent::EventReceived(&event).entry(SYSTEM, event.received_at));
             },
             "and there is no such effect",
         ),

@@ -8,8 +8,9 @@ use app::{App, JobState};
 use domain::id::BatchId;
 use domain::probe::{Point, Probe, Silent};
 use domain::{Clock as _, Time};
+use ledger::audit_event::SYSTEM;
 use ledger::records::Lease;
-use ledger::{Batch, Entry, Ledger};
+use ledger::{AuditEvent, Batch, Entry, Ledger};
 use testkit::{Kept, World};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -109,17 +110,7 @@ async fn a_duty_that_was_cut_off_is_done_by_the_next_one() {
 }
 
 fn begun(at: Time) -> Entry {
-    Entry {
-        at,
-        kind: "duty.started".into(),
-        actor: "system".into(),
-        subject: "duty:upkeep".into(),
-        trust: None,
-        origin_id: None,
-        reason_id: None,
-        vpol_id: None,
-        detail: Default::default(),
-    }
+    AuditEvent::JobStarted { job: "upkeep" }.entry(SYSTEM, at)
 }
 
 /// An hour after the last one, or before its time where much was written; an idle house does not sign that it signed.

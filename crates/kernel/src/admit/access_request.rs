@@ -3,13 +3,13 @@
 use domain::Time;
 use domain::approval::Status;
 use domain::id::EntityId;
+use ledger::audit_event::SYSTEM;
 use ledger::records::{Event, Knock, KnockKind};
 use ledger::table::Record as _;
-use ledger::{Batch, Entry, StoreError};
+use ledger::{AuditEvent, Batch, StoreError};
 use policy::acl::Effect;
 use policy::admit::{Admission, Asked, Facts};
 use policy::knock::{Last, Next, OPEN_FOR, Wanted, next};
-use serde_json::json;
 
 use crate::services::Services;
 
@@ -74,8 +74,7 @@ pub async fn place(
             };
             // Two processes may meet a sender at once: then one of them joins the other's question.
             batch.expect_absent::<Knock>("waiting", &event.sender.to_string()).put(&knock);
-            let detail = json!({ "kind": knock.kind, "sender": knock.sender });
-            batch.audit(entry(&knock, "knock.asked", "system", now, detail));
+            batch.audit(AuditEvent::AccessRequestOpened(&knock).entry(SYSTEM, now));
             AccessQuestion::Question(Box::new(knock))
         }
     })
@@ -114,6 +113,14 @@ impl AccessAnswer {
             Asked::NoAnswer | Asked::TooManyWait | Asked::NotAgain => Status::Expired,
         }
     }
+
+    const fn event(self, ended: &Knock) -> AuditEvent<'_> {
+        match self.asked {
+            Asked::SaidYes => AuditEvent::AccessRequestApproved(ended),
+            Asked::SaidNo => AuditEvent::AccessRequestRejected(ended),
+            Asked::NoAnswer | Asked::TooManyWait | Asked::NotAgain => AuditEvent::AccessRequestExpired(ended),
+        }
+    }
 }
 
 /// Enters how a question ended; the batch is refused if anybody acted, or another message came, meanwhile.
@@ -128,21 +135,12 @@ pub fn close(knock: &Knock, ending: AccessAnswer, now: Time, batch: &mut Batch) 
         entity_id: ending.entity,
         ..knock.clone()
     };
-    let kind = format!("knock.{}", ended.status.name());
-    let detail = json!({ "entity": ended.entity_id, "events": ended.events, "via": ending.via });
-    batch
-        .expect_present::<Knock>("stamp", &knock.stamp)
-        .put(&ended)
-        .audit(entry(knock, &kind, ending.by, now, detail));
+    let event = ending.event(&ended);
+    batch.expect_present::<Knock>("stamp", &knock.stamp).put(&ended).audit(event.entry(ending.by, now));
     ended
 }
 
 /// The facts of a message, with what came of asking.
 pub fn with_answer(facts: Facts, asked: Asked) -> Facts {
     Facts { asked: Some(asked), ..facts }
-}
-
-fn entry(knock: &Knock, kind: &str, actor: &str, at: Time, detail: serde_json::Value) -> Entry {
-    let entry = Entry::of_house(kind, knock.id.to_string(), at, detail);
-    Entry { actor: actor.into(), ..entry }
 }

@@ -4,11 +4,12 @@ use domain::Tags;
 use domain::canonical;
 use domain::event::{self, ContainerKind, WEBHOOK};
 use domain::id::{Id, KnockId, ReasonId, TaskId};
+use ledger::audit_event::SYSTEM;
 use ledger::records::{Access, Blob, Entity, EntityKind, Event, Reason, Salt, Vpol};
-use ledger::{Batch, Entry, Ledger, StoreError};
+use ledger::{AuditEvent, Batch, Entry, Ledger, StoreError};
 use policy::acl::{Moment, Scene};
 use policy::admit::{Admission, Admitted, EntityFacts, Facts, Kind, admit};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub mod access_request;
 mod outside;
@@ -229,17 +230,6 @@ pub fn task_of(event: &Event) -> TaskId {
 
 /// What the audit says about a decision: which, and from what. Who it is about goes with them.
 fn entry(row: &Access, event: &Event) -> Entry {
-    let kind = if row.n == 0 { "admission.decided" } else { "admission.decided_again" };
-    let detail = json!({ "effect": row.effect, "principal": row.principal, "decision": row.decision });
-    Entry {
-        at: row.at,
-        kind: kind.into(),
-        actor: "system".into(),
-        subject: event.id.to_string(),
-        trust: Some(row.trust),
-        origin_id: Some(event.origin_id),
-        reason_id: Some(row.reason_id),
-        vpol_id: Some(row.vpol_id),
-        detail,
-    }
+    let tags = Tags { origin: event.origin_id, reason: row.reason_id, vpol: row.vpol_id };
+    AuditEvent::of_admission(row).entry(SYSTEM, row.at).trusting(row.trust).tagged(tags)
 }

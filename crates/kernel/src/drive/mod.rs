@@ -31,11 +31,10 @@ use ledger::chain::Trail;
 use ledger::records::{Blob, Event, Halt, Lease, Salt};
 use ledger::table::Record as _;
 use ledger::value::Seq;
-use ledger::{Batch, CommitError, Entry, Receipt, Refusal};
+use ledger::{AuditEvent, Batch, CommitError, Entry, Receipt, Refusal};
 use llm::{Answer as Answered, Heard};
 use policy::acl::Permissions;
 use policy::vpol::Vpol;
-use serde_json::json;
 
 use crate::approvals::{APPROVALS, GRANTS};
 use crate::ask_model::ASK_MODEL;
@@ -121,7 +120,8 @@ impl<'a> TaskDriver<'a> {
         mut batch: Batch,
     ) -> Result<Self, Problem> {
         let now = run.now();
-        batch.audit(entry(&opening, "task.opened", now, json!({ "event": run.event.id })));
+        let opened = AuditEvent::TaskOpened { task: opening.task, event: run.event.id };
+        batch.audit(entry(&opened, &opening, now));
         let (task, step) = Task::open(opening, now);
         let mut driver = Self::new(run, authority, limits, task, batch, now)?;
         driver.journal(step)?;
@@ -148,8 +148,8 @@ impl<'a> TaskDriver<'a> {
         task: Task,
     ) -> Result<Self, Problem> {
         let mut batch = run.services.batch();
-        let detail = json!({ "epoch": run.lease.epoch });
-        batch.audit(entry(task.opening(), "task.taken_over", run.now(), detail));
+        let taken_over = AuditEvent::TaskTakenOver { task: task.id(), epoch: run.lease.epoch };
+        batch.audit(entry(&taken_over, task.opening(), run.now()));
         let started_at = task.opened_at();
         let steps = run.services.ledger.steps(task.id()).await?;
         let mut driver = Self::new(run, authority, limits, task, batch, started_at)?;
@@ -458,10 +458,8 @@ impl<'a> TaskDriver<'a> {
             answers: Some(self.run.event.id),
             ..self.run.event.clone()
         };
-        let detail = json!({ "answers": self.run.event.id, "body": event.body, "call": call.id });
-        let mut entry = entry(self.task.opening(), "event.sent", now, detail);
-        entry.subject = event.id.to_string();
-        self.batch.put(&body).put(&event).audit(entry);
+        let sent = entry(&AuditEvent::EventSent(&event), self.task.opening(), now).with("call", call.id);
+        self.batch.put(&body).put(&event).audit(sent);
     }
 
     fn feed(&mut self, input: Input) -> Result<(), Problem> {
@@ -490,12 +488,8 @@ impl<'a> TaskDriver<'a> {
         let lease = self.lease(now);
         self.batch.put(&projection).put(&lease);
         if self.task.status().is_over() {
-            let directive = self.task.result().map(|result| result.directive);
-            let detail = json!({
-                "status": self.task.status(), "directive": directive, "steps": self.task.steps(),
-                "journal": self.trail.digest(),
-            });
-            self.batch.audit(entry(self.task.opening(), "task.ended", now, detail));
+            let ended = entry(&AuditEvent::TaskEnded(&projection), self.task.opening(), now);
+            self.batch.audit(ended.with("journal", self.trail.digest()));
         }
         let mut next = self.run.services.batch();
         next.fence(self.task.id().to_string(), self.run.lease.epoch);
@@ -551,16 +545,6 @@ fn halted() -> Problem {
         .remedy("regent resume-all")
 }
 
-fn entry(opening: &Opening, kind: &str, at: Time, detail: serde_json::Value) -> Entry {
-    Entry {
-        at,
-        kind: kind.into(),
-        actor: format!("agent:{}", opening.agent),
-        subject: opening.task.to_string(),
-        trust: Some(opening.trust),
-        origin_id: Some(opening.tags.origin),
-        reason_id: Some(opening.tags.reason),
-        vpol_id: Some(opening.tags.vpol),
-        detail,
-    }
+fn entry(event: &AuditEvent<'_>, opening: &Opening, at: Time) -> Entry {
+    event.entry(format!("agent:{}", opening.agent), at).trusting(opening.trust).tagged(opening.tags)
 }

@@ -11,10 +11,10 @@ use async_trait::async_trait;
 use domain::Time;
 use domain::limits::{LEASE, MODEL};
 use domain::probe::Point;
+use ledger::audit_event::SYSTEM;
 use ledger::records::{Duty, Lease};
-use ledger::{Batch, CommitError, Entry, Refusal};
+use ledger::{AuditEvent, Batch, CommitError, Refusal};
 use serde::Serialize;
-use serde_json::json;
 
 use crate::host::Host;
 use crate::lease::TaskLease;
@@ -84,8 +84,6 @@ impl std::fmt::Debug for JobContext<'_> {
         f.debug_struct("JobContext").field("confirmed", &self.confirmed).finish_non_exhaustive()
     }
 }
-
-const DONE: &str = "done";
 
 /// What came of one job, or when it is due.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -163,7 +161,10 @@ async fn run_if_due(context: &JobContext<'_>, job: &dyn BackgroundJob) -> Result
         beats,
     };
     let mut claim = services.batch();
-    claim.expect_lease(subject.clone(), seen).put(&lease).audit(entry(job, "duty.started", now, json!({})));
+    claim
+        .expect_lease(subject.clone(), seen)
+        .put(&lease)
+        .audit(AuditEvent::JobStarted { job: job.name() }.entry(SYSTEM, now));
     match services.ledger.commit(claim).await {
         Err(CommitError::Refused(Refusal::Fenced { .. })) => return Ok(JobState::Elsewhere),
         claimed => claimed?,
@@ -178,13 +179,19 @@ async fn run_if_due(context: &JobContext<'_>, job: &dyn BackgroundJob) -> Result
     let now = services.now();
     // From now, not from when it was due: what was missed while nothing ran is not made up for.
     let next_due = now.plus(job.pause(services.timing, result.is_ok()));
-    let outcome = if result.is_ok() { DONE } else { "failed" };
+    let outcome = if result.is_ok() { Duty::DONE } else { Duty::FAILED };
     let name = job.name().to_owned();
     let runs = row.map_or(0, |row| row.runs) + 1;
+    let ended = Duty { name, next_due, last_run: Some(now), outcome: Some(outcome.into()), runs };
+    let entry = match &result {
+        Ok(()) => AuditEvent::JobDone(&ended).entry(SYSTEM, now),
+        // A code is a word of ours; what a database said may not be, and an entry is for ever.
+        Err(problem) => AuditEvent::JobFailed(&ended).entry(SYSTEM, now).with("code", &problem.code),
+    };
     done.fence(subject, held.epoch)
-        .put(&Duty { name, next_due, last_run: Some(now), outcome: Some(outcome.into()), runs })
+        .put(&ended)
         .put(&Lease { until: now, beats: beats + 1, ..lease })
-        .audit(entry(job, &format!("duty.{outcome}"), now, detail(runs, &result)));
+        .audit(entry);
     match services.ledger.commit(done).await {
         Err(CommitError::Refused(Refusal::Fenced { .. })) => return Ok(JobState::Elsewhere),
         written => written?,
@@ -196,16 +203,4 @@ async fn run_if_due(context: &JobContext<'_>, job: &dyn BackgroundJob) -> Result
             JobState::Failed { why: problem.what, next_due }
         }
     })
-}
-
-/// A code is a word of ours; what a database said may not be, and an entry is for ever.
-fn detail(runs: u64, result: &Result<(), Problem>) -> serde_json::Value {
-    match result {
-        Ok(()) => json!({ "runs": runs }),
-        Err(problem) => json!({ "runs": runs, "code": problem.code }),
-    }
-}
-
-fn entry(job: &dyn BackgroundJob, what: &str, at: Time, detail: serde_json::Value) -> Entry {
-    Entry::of_house(what, format!("duty:{}", job.name()), at, detail)
 }

@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::limits::CHECKPOINT_ENTRIES;
-use ledger::chain::DAMAGED;
+use ledger::audit_event::SYSTEM;
 use ledger::records::{Duty, Lease};
-use ledger::{Batch, Entry, Ledger, StoreError};
-use serde_json::json;
+use ledger::{AuditEvent, Batch, Ledger, StoreError};
 
-use super::{BackgroundJob, DONE, JobContext, JobDemand, JobState, Timing, run_if_due};
+use super::{BackgroundJob, JobContext, JobDemand, JobState, Timing, run_if_due};
 use crate::host::Host;
 use crate::lease::TaskLease;
 use crate::services::Services;
@@ -97,7 +96,7 @@ const SCRUB: &str = "scrub";
 /// one off for ever.
 fn is_demanded(row: &Duty) -> bool {
     let is_put_off = row.last_run.is_some_and(|last| row.next_due.since(last) >= NEVER);
-    row.outcome.as_deref() != Some(DONE) || !is_put_off
+    row.outcome.as_deref() != Some(Duty::DONE) || !is_put_off
 }
 
 /// What the job itself writes down: that it began, and that it is done. An idle instance does not sign that it has signed.
@@ -117,8 +116,9 @@ async fn sign(services: &Services, done: &mut Batch) -> Result<(), Problem> {
     let verdict = ledger.verify_since_checkpoint().await?;
     if !verdict.faults.is_empty() {
         let faults: Vec<String> = verdict.faults.iter().map(ToString::to_string).collect();
-        let detail = json!({ "faults": faults, "more": verdict.more });
-        done.audit(Entry::of_house(DAMAGED, verdict.stream.to_string(), services.now(), detail));
+        let damaged =
+            AuditEvent::AuditDamaged { stream: verdict.stream, faults: &faults, more: verdict.more };
+        done.audit(damaged.entry(SYSTEM, services.now()));
     }
     ledger.catch_up().await?;
     done.end_epoch();

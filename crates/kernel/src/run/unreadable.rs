@@ -5,9 +5,9 @@ use broker::{Context, Finished};
 use domain::call::{Call, Chooser};
 use domain::task::{Cause, Directive, FinalResult, Status};
 use domain::{Tags, Trust};
-use ledger::Entry;
 use ledger::records::{AgentTask, CallStatus, Lease, Salt, ToolCall};
-use serde_json::{Value, json};
+use ledger::{AuditEvent, Entry};
+use serde_json::Value;
 
 use ledger::chain::Trail;
 
@@ -54,20 +54,9 @@ pub(super) async fn end(
     let trail = Trail::of(bodies.iter().map(|step| step.body));
     let (status, directive) = (Status::Stopped, Directive::Abandon);
     let ended = AgentTask { status, directive: Some(directive), completed_at: Some(now), ..row };
-    let detail = json!({
-        "status": status, "directive": directive, "steps": ended.steps, "journal": trail.digest(), "unread": true,
-    });
-    batch.put(&ended).audit(Entry {
-        at: now,
-        kind: "task.ended".into(),
-        actor: format!("agent:{agent}"),
-        subject: task.to_string(),
-        trust: Some(trust),
-        origin_id: Some(ended.o_tag),
-        reason_id: None,
-        vpol_id: ended.vpol_id,
-        detail,
-    });
+    let entry = AuditEvent::TaskEnded(&ended).entry(format!("agent:{agent}"), now).trusting(trust);
+    let entry = entry.with("journal", trail.digest()).with("unread", true);
+    batch.put(&ended).audit(Entry { origin_id: Some(ended.o_tag), vpol_id: ended.vpol_id, ..entry });
     services.ledger.commit(batch).await?;
     let reason = "cancelled by the owner; its journal cannot be read".to_owned();
     let result = FinalResult {

@@ -5,13 +5,13 @@
 
 use std::collections::HashMap;
 
-use domain::event::Direction;
 use domain::id::TaskId;
 use domain::task::Status;
 use domain::{Digest, approval};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::walk::Link;
+use crate::audit_event::{AuditEvent, AuditEventKind};
 use crate::records::{
     Access, AgentTask, Approval, CallStatus, Duty, Event, Grant, GrantEvent, GrantLog, Knock, TaskStep,
     ToolCall,
@@ -28,46 +28,8 @@ pub enum Gap {
     NoEffect { kind: String, subject: String, seq: u64 },
 }
 
-/// Kinds of entries that a row must stand for, and what of their detail the row repeats.
-const EFFECTS: [(&str, &[&str]); 29] = [
-    ("event.received", &["body", "sender", "place"]),
-    ("event.sent", &["body", "answers"]),
-    ("admission.decided", &["effect", "principal", "decision"]),
-    ("admission.decided_again", &["effect", "principal", "decision"]),
-    ("knock.asked", &["kind", "sender"]),
-    ("knock.approved", &["entity", "events"]),
-    ("knock.rejected", &["entity", "events"]),
-    ("knock.expired", &["entity", "events"]),
-    ("call.waiting", &["tool", "task", "input", "decision"]),
-    ("call.refused", &["tool", "task", "input", "decision"]),
-    ("call.started", &["tool", "task", "input", "decision"]),
-    ("call.finished", &["tool", "task", "output", "duration_ms"]),
-    ("call.failed", &["tool", "task", "output", "duration_ms"]),
-    ("call.unknown", &["tool", "task", "output", "duration_ms"]),
-    (RULE_VIOLATED, &["tool", "task", "input", "decision"]),
-    ("task.opened", &["event"]),
-    ("task.ended", &["status", "directive", "steps"]),
-    ("approval.requested", &["call", "question", "fingerprint"]),
-    ("approval.escalated", &["to", "timeout_at"]),
-    ("approval.approved", &["leave", "answer"]),
-    ("approval.modified", &["leave", "answer"]),
-    ("approval.rejected", &["leave", "answer"]),
-    ("approval.expired", &["leave", "answer"]),
-    ("approval.used", &["leave"]),
-    ("approval.voided", &["leave"]),
-    ("grant.created", &["tool", "terms", "expires_at"]),
-    ("grant.revoked", &["tool"]),
-    ("grant.expired", &["tool"]),
-    (GRANT_USED, &["call"]),
-];
-/// A call that violated several rules has an entry for each; the last one counts.
-const RULE_VIOLATED: &str = "governance.rule_violated";
-/// A grant is used again and again: each use has an entry and a row of its own.
-const GRANT_USED: &str = "grant.used";
-
 struct Said {
     seq: u64,
-    kind: &'static str,
     what: Digest,
     /// What a task's steps come to, where the entry says so.
     journal: Option<Digest>,
@@ -77,8 +39,7 @@ struct Said {
 /// The audit on one side, what was done on the other.
 #[derive(Default)]
 pub struct Ledgers {
-    said: HashMap<(usize, String), Said>,
-    duties: HashMap<(String, String), u64>,
+    said: HashMap<(AuditEventKind, String), Said>,
     journals: HashMap<TaskId, Trail>,
     gaps: Vec<Gap>,
 }
@@ -89,139 +50,134 @@ impl std::fmt::Debug for Ledgers {
     }
 }
 
-fn kind_of(kind: &str) -> Option<usize> {
-    EFFECTS.iter().position(|(known, _)| *known == kind)
+/// What an entry is found by. A grant is used again and again: each use has an entry and a row of its own.
+fn key(kind: AuditEventKind, subject: String, call: Option<&Value>) -> (AuditEventKind, String) {
+    match (kind, call.and_then(Value::as_str)) {
+        (AuditEventKind::GrantUsed, Some(call)) => (kind, format!("{subject}/{call}")),
+        _ => (kind, subject),
+    }
 }
 
-/// One use of a grant, by one call.
-fn use_of(grant: &str, call: &str) -> String {
-    format!("{grant}/{call}")
+fn key_of(event: &AuditEvent<'_>, detail: &Map<String, Value>) -> (AuditEventKind, String) {
+    key(event.kind(), event.subject(), detail.get("call"))
 }
 
 /// What is compared, as one digest. Empty and missing are the same.
-fn what<'v>(values: impl Iterator<Item = Option<&'v Value>>) -> Digest {
-    let values: Vec<&Value> = values.map(|value| value.unwrap_or(&Value::Null)).collect();
+fn what<'v>(kind: AuditEventKind, field: impl Fn(&str) -> Option<&'v Value>) -> Digest {
+    let values = kind.compared().iter().map(|name| field(name).unwrap_or(&Value::Null));
+    let values: Vec<&Value> = values.collect();
     Digest::of(serde_json::to_string(&values).unwrap_or_default().as_bytes())
+}
+
+/// A job runs again and again, and its row knows the last time only: earlier entries have no row.
+const fn is_repeated(kind: AuditEventKind) -> bool {
+    matches!(kind, AuditEventKind::JobDone | AuditEventKind::JobFailed)
 }
 
 impl Ledgers {
     pub fn entry(&mut self, link: &Link<'_>) {
         let Some(detail) = link.detail() else { return }; // the walk names it
-        if let (Some(outcome), Some(runs)) =
-            (link.kind.strip_prefix("duty."), detail.get("runs").and_then(Value::as_u64))
-        {
-            self.duties.insert((link.subject.to_owned(), outcome.to_owned()), runs);
-        }
-        let Some(at) = kind_of(link.kind) else { return };
-        let Some((kind, fields)) = EFFECTS.get(at) else { return };
+        let kind = AuditEventKind::from_name(link.kind).filter(|kind| !kind.compared().is_empty());
+        let Some(kind) = kind else { return };
         let journal = detail.get("journal").and_then(Value::as_str).and_then(|digest| digest.parse().ok());
-        let what = what(fields.iter().map(|field| detail.get(*field)));
-        let said = Said { seq: link.seq, kind, what, journal, claimed: false };
-        let subject = match (*kind, detail.get("call").and_then(Value::as_str)) {
-            (GRANT_USED, Some(call)) => use_of(link.subject, call),
-            _ => link.subject.to_owned(),
-        };
-        self.said.insert((at, subject), said);
+        let what = what(kind, |field| detail.get(field));
+        let said = Said { seq: link.seq, what, journal, claimed: is_repeated(kind) };
+        self.said.insert(key(kind, link.subject.to_owned(), detail.get("call")), said);
     }
 
     pub fn event(&mut self, event: &Event) {
-        let Event { id, body, sender, place, answers, direction, .. } = event;
-        match direction {
-            Direction::In => self.expect("event.received", id, &serde_json::json!([body, sender, place])),
-            Direction::Out => self.expect("event.sent", id, &serde_json::json!([body, answers])),
-        };
+        self.expect(&AuditEvent::of_event(event));
     }
 
     pub fn admission(&mut self, access: &Access) {
-        let Access { event_id, effect, principal, decision, n, .. } = access;
-        let kind = if *n == 0 { "admission.decided" } else { "admission.decided_again" };
-        self.expect(kind, event_id, &serde_json::json!([effect, principal, decision]));
+        self.expect(&AuditEvent::of_admission(access));
     }
 
     pub fn knock(&mut self, knock: &Knock) {
-        let Knock { id, kind, sender, entity_id, events, status, .. } = knock;
-        self.expect("knock.asked", id, &serde_json::json!([kind, sender]));
-        if !status.is_open() {
-            let ended = format!("knock.{}", status.name());
-            self.expect(&ended, id, &serde_json::json!([entity_id, events]));
+        self.expect(&AuditEvent::AccessRequestOpened(knock));
+        if knock.status.is_open() {
+            return;
+        }
+        match AuditEvent::of_access_request(knock) {
+            Some(ended) => drop(self.expect(&ended)),
+            None => {
+                let kind = format!("knock.{}", knock.status.name());
+                self.gaps.push(Gap::NoEntry { kind, subject: knock.id.to_string() });
+            }
         }
     }
 
     pub fn call(&mut self, call: &ToolCall) {
-        let ToolCall { id, tool_id, task_id, input, output, decision, duration_ms, status, .. } = call;
-        let asked = serde_json::json!([tool_id, task_id, input, decision]);
-        let came_of_it = serde_json::json!([tool_id, task_id, output, duration_ms]);
         // A call may be asked about, started, asked about again, and refused: the last of these is what its row says.
-        let (last, before): (_, &[&str]) = match status {
-            CallStatus::Waiting => ("call.waiting", &["call.started"]),
-            CallStatus::Refused => ("call.refused", &["call.waiting", "call.started"]),
-            _ => ("call.started", &["call.waiting"]),
+        let (last, before): (_, &[AuditEvent<'_>]) = match call.status {
+            CallStatus::Waiting => (AuditEvent::CallWaiting(call), &[AuditEvent::CallStarted(call)]),
+            CallStatus::Refused => (
+                AuditEvent::CallRefused(call),
+                &[AuditEvent::CallWaiting(call), AuditEvent::CallStarted(call)],
+            ),
+            _ => (AuditEvent::CallStarted(call), &[AuditEvent::CallWaiting(call)]),
         };
-        self.expect(last, id, &asked);
+        self.expect(&last);
         // Whether it should have one only its decision knows; one without a refused call is nobody's.
-        if *status == CallStatus::Refused && self.says(RULE_VIOLATED, id) {
-            self.expect(RULE_VIOLATED, id, &asked);
+        let violated = AuditEvent::RuleViolated(call);
+        if call.status == CallStatus::Refused && self.says(&violated) {
+            self.expect(&violated);
         }
-        for kind in before {
-            self.superseded(kind, last, id);
+        for earlier in before {
+            self.supersede(earlier, &last);
         }
-        match status {
+        match call.status {
             CallStatus::Refused | CallStatus::Waiting | CallStatus::Started => {}
             CallStatus::Finished | CallStatus::Failed | CallStatus::Unknown => {
-                self.expect(&format!("call.{}", status.name()), id, &came_of_it);
+                self.expect(&AuditEvent::of_call(call));
             }
         }
     }
 
     pub fn approval(&mut self, approval: &Approval) {
-        let Approval { id, call_id, question, fingerprint, status, leave, answer, fate, .. } = approval;
-        self.expect("approval.requested", id, &serde_json::json!([call_id, question, fingerprint]));
-        if *status == approval::Status::Escalated || self.says("approval.escalated", id) {
-            let Approval { authority, timeout_at, .. } = approval;
-            self.expect("approval.escalated", id, &serde_json::json!([authority, timeout_at]));
+        self.expect(&AuditEvent::ApprovalRequested(approval));
+        let escalated = AuditEvent::ApprovalEscalated(approval);
+        if approval.status == approval::Status::Escalated || self.says(&escalated) {
+            self.expect(&escalated);
         }
-        if !status.is_open() {
-            self.expect(&format!("approval.{}", status.name()), id, &serde_json::json!([leave, answer]));
+        if !approval.status.is_open() {
+            self.expect(&AuditEvent::of_approval(approval));
         }
-        if let Some(fate) = fate {
-            self.expect(&format!("approval.{}", fate.name()), id, &serde_json::json!([leave]));
+        if let Some(fate) = approval.fate {
+            self.expect(&AuditEvent::of_token(approval, fate));
         }
     }
 
     pub fn grant(&mut self, grant: &Grant) {
-        let Grant { id, live, tool_id, terms, expires_at, revoked_at, .. } = grant;
-        self.expect("grant.created", id, &serde_json::json!([tool_id, terms, expires_at]));
-        match (revoked_at, live) {
-            (Some(_), _) => drop(self.expect("grant.revoked", id, &serde_json::json!([tool_id]))),
-            (None, None) => drop(self.expect("grant.expired", id, &serde_json::json!([tool_id]))),
+        self.expect(&AuditEvent::GrantCreated(grant));
+        match (grant.revoked_at, &grant.live) {
+            (Some(_), _) => drop(self.expect(&AuditEvent::GrantRevoked(grant))),
+            (None, None) => drop(self.expect(&AuditEvent::GrantExpired(grant))),
             (None, Some(_)) => {}
         }
     }
 
     pub fn grant_log(&mut self, log: &GrantLog) {
-        if let (GrantEvent::Used, Some(call)) = (log.event, &log.call_id) {
-            let subject = use_of(&log.grant_id.to_string(), &call.to_string());
-            self.expect(GRANT_USED, &subject, &serde_json::json!([call]));
+        if log.event == GrantEvent::Used && log.call_id.is_some() {
+            self.expect(&AuditEvent::GrantUsed(log));
         }
     }
 
     pub fn task(&mut self, task: &AgentTask) {
-        let AgentTask { task_id, status, payload, directive, steps, .. } = task;
+        let AgentTask { task_id, status, steps, .. } = task;
         // What was not let in is over before it began.
         if *status != Status::Queued && !(status.is_over() && *steps == 0) {
-            self.expect("task.opened", task_id, &serde_json::json!([payload]));
+            self.expect(&AuditEvent::opening(task));
         }
         if status.is_over() {
-            let journal = self.expect("task.ended", task_id, &serde_json::json!([status, directive, steps]));
+            let ended = AuditEvent::TaskEnded(task);
+            let journal = self.expect(&ended);
             let trail = self.journals.remove(task_id).unwrap_or(Trail::of([]));
             if let Some((seq, journal)) = journal
                 && journal != trail.digest()
             {
-                self.gaps.push(Gap::Differs {
-                    kind: "task.ended".into(),
-                    subject: format!("the journal of {task_id}"),
-                    seq,
-                });
+                let subject = format!("the journal of {task_id}");
+                self.gaps.push(Gap::Differs { kind: ended.kind().name().into(), subject, seq });
             }
         }
     }
@@ -232,43 +188,48 @@ impl Ledgers {
         *trail = trail.and(step.body);
     }
 
-    /// A duty is done again and again: its row knows the last time only.
+    /// A row that differs from the newest entry is one without an entry.
     pub fn duty(&mut self, duty: &Duty) {
         let Some(outcome) = &duty.outcome else { return };
-        let subject = format!("duty:{}", duty.name);
-        let kind = format!("duty.{outcome}");
-        match self.duties.get(&(subject.clone(), outcome.clone())) {
-            Some(runs) if *runs == duty.runs => {}
-            _ => self.gaps.push(Gap::NoEntry { kind, subject }),
+        let event = AuditEvent::of_job(duty);
+        let said = event.and_then(|event| {
+            let detail = event.detail();
+            let expected = what(event.kind(), |field| detail.get(field));
+            self.said.get(&key_of(&event, &detail)).filter(|said| said.what == expected)
+        });
+        if said.is_none() {
+            let subject = AuditEvent::JobDone(duty).subject();
+            self.gaps.push(Gap::NoEntry { kind: format!("duty.{outcome}"), subject });
         }
     }
 
-    fn says(&self, kind: &str, subject: &impl ToString) -> bool {
-        kind_of(kind).is_some_and(|at| self.said.contains_key(&(at, subject.to_string())))
+    fn says(&self, event: &AuditEvent<'_>) -> bool {
+        self.said.contains_key(&key_of(event, &event.detail()))
     }
 
     /// An earlier entry about the same subject, which a later one has overtaken.
-    fn superseded(&mut self, earlier: &str, later: &str, subject: &impl ToString) {
-        let subject = subject.to_string();
-        let seq = kind_of(later).and_then(|at| self.said.get(&(at, subject.clone()))).map(|said| said.seq);
-        let said = kind_of(earlier).and_then(|at| self.said.get_mut(&(at, subject)));
+    fn supersede(&mut self, earlier: &AuditEvent<'_>, later: &AuditEvent<'_>) {
+        let seq = self.said.get(&key_of(later, &later.detail())).map(|said| said.seq);
+        let said = self.said.get_mut(&key_of(earlier, &earlier.detail()));
         if let Some(said) = said.filter(|said| Some(said.seq) < seq) {
             said.claimed = true;
         }
     }
 
-    fn expect(&mut self, kind: &str, subject: &impl ToString, values: &Value) -> Option<(u64, Digest)> {
-        let (kind, subject) = (kind.to_owned(), subject.to_string());
-        let expected = what(values.as_array().into_iter().flatten().map(Some));
-        match kind_of(&kind).and_then(|at| self.said.get_mut(&(at, subject.clone()))) {
+    fn expect(&mut self, event: &AuditEvent<'_>) -> Option<(u64, Digest)> {
+        let detail = event.detail();
+        let expected = what(event.kind(), |field| detail.get(field));
+        let key = key_of(event, &detail);
+        let kind = event.kind().name().to_owned();
+        match self.said.get_mut(&key) {
             None => {
-                self.gaps.push(Gap::NoEntry { kind, subject });
+                self.gaps.push(Gap::NoEntry { kind, subject: key.1 });
                 None
             }
             Some(said) => {
                 said.claimed = true;
                 if said.what != expected {
-                    self.gaps.push(Gap::Differs { kind, subject, seq: said.seq });
+                    self.gaps.push(Gap::Differs { kind, subject: key.1, seq: said.seq });
                 }
                 said.journal.map(|journal| (said.seq, journal))
             }
@@ -280,7 +241,7 @@ impl Ledgers {
     pub fn finish(mut self) -> Vec<Gap> {
         let alone = self.said.into_iter().filter(|(_, said)| !said.claimed);
         let mut alone: Vec<Gap> = alone
-            .map(|((_, subject), said)| Gap::NoEffect { kind: said.kind.into(), subject, seq: said.seq })
+            .map(|((kind, subject), said)| Gap::NoEffect { kind: kind.name().into(), subject, seq: said.seq })
             .collect();
         alone.sort_by_key(|gap| match gap {
             Gap::NoEffect { seq, .. } | Gap::Differs { seq, .. } => *seq,

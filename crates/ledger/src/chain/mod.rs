@@ -27,11 +27,10 @@ pub use export::{Exported, NotAnExport};
 pub use seal::MemoryVault;
 pub use seal::{Seal, Secret, Standing, Tip, Vault};
 pub use verify::{Anchor, Fault, NotAnAnchor, Pinned, StreamVerdict, Verification, Verifier, Word};
-pub use walk::{DAMAGED, Link, Walk};
+pub use walk::{Link, Walk};
 
 pub(crate) use seal::FIRST_EPOCH;
 pub(crate) use verify::{NAMED, follows};
-pub(crate) use walk::HEALED;
 
 use domain::id::{NodeId, OriginId, ReasonId, VpolId};
 use domain::{Digest, Time, Trust, canonical};
@@ -43,7 +42,7 @@ use crate::records::AuditEntry;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     pub at: Time,
-    /// `event.received`, `admission.decided`, `call.started` …
+    /// The name of an [`AuditEventKind`](crate::AuditEventKind): `event.received`, `call.started` …
     pub kind: String,
     /// Who did it: `owner`, `agent:main`, `system` …
     pub actor: String,
@@ -57,22 +56,6 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Something that the house did by itself, and that nobody asked for.
-    #[must_use]
-    pub fn of_house(kind: &str, subject: impl Into<String>, at: Time, detail: serde_json::Value) -> Self {
-        Self {
-            at,
-            kind: kind.into(),
-            actor: "system".into(),
-            subject: subject.into(),
-            trust: None,
-            origin_id: None,
-            reason_id: None,
-            vpol_id: None,
-            detail,
-        }
-    }
-
     /// The entry as a link after the one whose hash this is.
     pub(crate) fn link(
         &self,

@@ -4,6 +4,7 @@
 use domain::{Digest, Time};
 
 use super::verify::Fault;
+use crate::audit_event::AuditEventKind;
 use crate::value::Ref;
 
 /// A row of the audit, as it stands in the database.
@@ -71,12 +72,6 @@ impl<'a> Link<'a> {
     }
 }
 
-/// The kind of the entry that a chain goes on with after it was damaged.
-pub(crate) const HEALED: &str = "audit.healed";
-
-/// The kind of the entry that names damage which was found before a checkpoint was signed.
-pub const DAMAGED: &str = "audit.damaged";
-
 /// Walks a chain from any point on. Start from the beginning to check everything, or from an entry's own `prev_hash`
 /// to show that this entry leads to the sealed tip.
 #[derive(Debug)]
@@ -132,7 +127,10 @@ impl Walk {
             let readable = serde_json::from_slice::<super::Entry>(link.bytes).is_ok();
             return Err(if readable { Fault::Projection { seq } } else { Fault::Unreadable { seq } });
         }
-        if [HEALED, DAMAGED].contains(&link.kind) {
+        if [AuditEventKind::AuditHealed, AuditEventKind::AuditDamaged]
+            .iter()
+            .any(|kind| kind.name() == link.kind)
+        {
             return Err(Fault::Recorded { seq });
         }
         Ok(())

@@ -17,6 +17,11 @@ record! {
 }
 
 impl Duty {
+    /// The outcome of a run that succeeded.
+    pub const DONE: &'static str = "done";
+    /// The outcome of a run that failed.
+    pub const FAILED: &'static str = "failed";
+
     /// Whether it is due, if it is to be done once in each interval. A run that lies in the future, or a next one that is
     /// further away than the interval, was dated by a wrong clock.
     #[must_use]

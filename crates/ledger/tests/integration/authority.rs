@@ -12,7 +12,7 @@ use ledger::records::{
     PolicySwitch,
 };
 use ledger::table::Record;
-use ledger::{Batch, CommitError, Entry, Ledger, Refusal, Seal, Select, Store, StoreError, Unverified};
+use ledger::{AuditEvent, Batch, CommitError, Ledger, Refusal, Seal, Select, Store, StoreError, Unverified};
 
 const STREAM: NodeId = NodeId::from_bits(1);
 
@@ -26,7 +26,7 @@ fn at(n: i64) -> Time {
 
 fn batch(n: u128) -> Batch {
     let mut batch = Batch::new(BatchId::from_bits(n), at(1));
-    batch.audit(Entry::of_house("test", "x", at(1), serde_json::json!({})));
+    batch.audit(AuditEvent::InstanceResumed.entry("test", at(1)));
     batch
 }
 

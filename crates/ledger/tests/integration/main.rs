@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test fails loudly")]
 
+mod audit_event;
 mod authority;
 mod memory;
 mod mutants;

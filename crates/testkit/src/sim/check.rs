@@ -20,7 +20,7 @@ use ledger::records::{
 };
 use ledger::table::Record;
 use ledger::value::Seq;
-use ledger::{Ledger, Op, Refusal, Seal, Select, Store, StoreError};
+use ledger::{AuditEventKind, Ledger, Op, Refusal, Seal, Select, Store, StoreError};
 use tokio::runtime::{Builder, Runtime};
 
 use super::flaky::Write;
@@ -261,7 +261,7 @@ impl Observer {
             let link = Link::of(&cells).ok_or_else(|| broken(&"a row is no entry"))?;
             self.walk.step(&link).map_err(|fault| broken(&fault))?;
             self.entries.push(entry.hash);
-            if entry.kind == "call.started" {
+            if entry.kind == AuditEventKind::CallStarted.name() {
                 *self.started.entry(entry.subject).or_default() += 1;
             }
         }

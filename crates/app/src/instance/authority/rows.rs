@@ -4,13 +4,14 @@ use domain::Time;
 use domain::event::RESERVED_PLATFORMS;
 use domain::task::Status;
 use kernel::approvals::{self as approve, ApprovalAnswer};
+use ledger::AuditEvent;
+use ledger::audit_event::OWNER;
 use ledger::records::{
     ActivePolicies, AgentTask, Approval, ApprovalCode, Entity, EntityTag, Grant, GrantEvent, Halt, Identity,
     PolicySwitch, Tool,
 };
 use ledger::table::Record;
 use ledger::{Batch, Entry, Ledger, Op, Select, StoreError};
-use serde_json::json;
 
 use super::AuthorityReset;
 
@@ -90,16 +91,15 @@ impl Rows {
             if asked.status.is_open() {
                 approve::answer(asked, &ApprovalAnswer::withdrawn(), now, batch);
             } else {
-                approve::void(asked, "owner", json!({ "reset": true }), now, batch);
+                approve::void(asked, OWNER, "reset", now, batch);
             }
         }
         batch.erase::<ApprovalCode, _>("number", self.codes.iter().map(|code| &code.number));
         for grant in &self.grants {
-            let detail = json!({ "tool": grant.tool_id, "reset": true });
             batch
                 .put(&Grant { live: None, revoked_at: Some(now), ..grant.clone() })
                 .put(&approve::log(grant.id, GrantEvent::Revoked, now))
-                .audit(approve::of_grant("grant.revoked", grant, Halt::OWNER, now, detail));
+                .audit(AuditEvent::GrantRevoked(grant).entry(OWNER, now).with("reset", true));
         }
         for entity in self.changed_people() {
             batch.put(&self.plain(entity));
@@ -114,21 +114,20 @@ impl Rows {
         batch.erase::<Tool, _>("tool_id", self.tools.iter().map(|tool| &tool.tool_id));
         for task in &self.tasks {
             let ended = AgentTask { status: Status::Stopped, completed_at: Some(now), ..task.clone() };
-            let detail = json!({
-                "status": ended.status, "directive": ended.directive, "steps": ended.steps, "reset": true,
-            });
-            let entry = Entry::of_house("task.ended", task.task_id.to_string(), now, detail);
-            let (actor, origin_id) = (Halt::OWNER.into(), Some(task.o_tag));
-            batch.put(&ended).audit(Entry { actor, origin_id, vpol_id: task.vpol_id, ..entry });
+            let entry = AuditEvent::TaskEnded(&ended).entry(OWNER, now).with("reset", true);
+            let origin_id = Some(task.o_tag);
+            batch.put(&ended).audit(Entry { origin_id, vpol_id: task.vpol_id, ..entry });
         }
         if !self.halts.iter().any(|halt| halt.name == Halt::ALL) {
             batch.put(&Halt { name: Halt::ALL.into(), at: now, by: Halt::OWNER.into() });
         }
-        let detail = json!({
-            "approvals": self.approvals.len(), "grants": self.grants.len(), "addresses": self.addresses.len(),
-            "switches": self.switches.len(), "tools": self.tools.len(),
-        });
-        let entry = Entry::of_house("authority.reset", "house", now, detail);
-        batch.audit(Entry { actor: Halt::OWNER.into(), ..entry });
+        let reset = AuditEvent::AuthorityReset {
+            approvals: self.approvals.len(),
+            grants: self.grants.len(),
+            addresses: self.addresses.len(),
+            switches: self.switches.len(),
+            tools: self.tools.len(),
+        };
+        batch.audit(reset.entry(OWNER, now));
     }
 }

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::operation::{OperationContext, OperationError, Output};
 use crate::policies::warning::PolicyWarnings;
-use crate::policies::{OWNER, Policies, PolicyMistake, in_force};
+use crate::policies::{Policies, PolicyMistake, in_force};
+use ledger::audit_event::OWNER;
 
 /// What applying or removing a file, or a switch, changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -3,13 +3,12 @@
 use clap::Args;
 use domain::Digest;
 use kernel::Problem;
-use ledger::Entry;
+use ledger::AuditEvent;
 use ledger::records::{ActivePolicies, PolicySwitch};
 use policy::acl::PolicySet;
 use present::{Page, Style};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::AclLine;
 use crate::operation::{
@@ -17,7 +16,8 @@ use crate::operation::{
 };
 use crate::policies::in_force::{self, PartlyInForce, PendingActivation, PolicyFiles, PolicyKind};
 use crate::policies::warning::PolicyWarnings;
-use crate::policies::{OWNER, Policies, no_such_policy};
+use crate::policies::{Policies, no_such_policy};
+use ledger::audit_event::OWNER;
 
 /// Switch a policy on, whatever its file says
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -123,10 +123,7 @@ impl Policies<'_> {
             let sources = self.sources_switched(&kept, &before, &row)?;
             let fresh = PendingActivation::of(&set, Some(&kept), sources, false, services.now())?;
             let mut batch = services.batch();
-            batch.put(&row);
-            let switched =
-                Entry::of_house("policy.switched", name, services.now(), json!({ "enabled": enabled }));
-            batch.audit(Entry { actor: OWNER.into(), ..switched });
+            batch.put(&row).audit(AuditEvent::PolicySwitched(&row).entry(OWNER, services.now()));
             fresh.expect(&mut batch);
             fresh.enter(OWNER, &mut batch);
             match services.ledger.commit(batch).await {

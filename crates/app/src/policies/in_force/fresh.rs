@@ -3,8 +3,7 @@
 use domain::{Digest, Time, canonical};
 use ledger::records::{ActivePolicies, Blob};
 use ledger::table::Record as _;
-use ledger::{Batch, CommitError, Entry, Refusal};
-use serde_json::json;
+use ledger::{AuditEvent, Batch, CommitError, Refusal};
 
 use super::PolicyRules;
 use kernel::Problem;
@@ -89,9 +88,7 @@ impl PendingActivation {
         batch.put(row);
         if let Some(count) = self.count {
             let at = batch.at();
-            let detail = json!({ "kind": row.kind, "policies": count });
-            let entry = Entry::of_house("policies.activated", row.policies.to_string(), at, detail);
-            batch.audit(Entry { actor: actor.into(), ..entry });
+            batch.audit(AuditEvent::PoliciesActivated { policies: row, count }.entry(actor, at));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `audit anchor`.
 
+use ledger::AuditEvent;
 use std::io;
 
 use clap::Args;
@@ -60,7 +61,7 @@ impl Record<'_> {
     /// If the ledger fails, the copy cannot be written, or what lies there already is not the beginning of ours.
     #[tracing::instrument(level = "info", name = "record.anchor", skip_all)]
     pub async fn anchor(self, to: &str) -> Result<Anchored, Problem> {
-        self.sign("audit.anchored").await?;
+        self.sign(|stream| AuditEvent::AuditAnchored { stream }).await?;
         let ledger = self.app.kernel.ledger().await?;
         // As they stand outside the database: nobody who can only write that has put one of their own among them.
         let lines = ledger.seal().vault().checkpoints().map_err(StoreError::from)?;

@@ -1,5 +1,6 @@
 //! `audit export`.
 
+use ledger::AuditEvent;
 use std::io;
 use std::ops::ControlFlow;
 
@@ -64,7 +65,7 @@ impl Record<'_> {
         mut write: impl FnMut(&str) -> io::Result<()> + Send,
     ) -> Result<u64, Problem> {
         if !as_it_is {
-            self.sign("audit.exported").await?;
+            self.sign(|stream| AuditEvent::AuditExported { stream }).await?;
         }
         let (mut lines, mut failed) = (0, None);
         let write = |line: String| match write(&line) {

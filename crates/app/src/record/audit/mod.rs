@@ -7,9 +7,10 @@ mod report;
 mod verify;
 mod verify_page;
 
+use domain::id::NodeId;
 use kernel::Problem;
-use ledger::Entry;
-use serde_json::json;
+use ledger::AuditEvent;
+use ledger::audit_event::OWNER;
 
 pub use anchor::{AnchorAudit, Anchored};
 pub use export::ExportAudit;
@@ -35,14 +36,12 @@ pub const GROUP: OperationGroup = OperationGroup::new(
 
 impl Record<'_> {
     /// Signs a checkpoint now, with an entry that says what for.
-    async fn sign(self, kind: &str) -> Result<(), Problem> {
+    async fn sign(self, event: fn(NodeId) -> AuditEvent<'static>) -> Result<(), Problem> {
         let services = self.app.kernel.services().await?;
         services.ledger.catch_up().await?;
         let mut batch = services.batch();
-        let stream = services.ledger.seal().stream();
-        let mut entry = Entry::of_house(kind, stream.to_string(), services.now(), json!({}));
-        entry.actor = "owner".into();
-        batch.audit(entry).end_epoch();
+        let event = event(services.ledger.seal().stream());
+        batch.audit(event.entry(OWNER, services.now())).end_epoch();
         services.ledger.commit(batch).await?;
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use domain::Digest;
 use domain::id::VpolId;
-use ledger::Entry;
 use ledger::records::{Access, Blob, Reason};
+use ledger::{AuditEvent, AuditEventKind, Entry};
 use policy::admit::{Admission, admit};
 use serde::Serialize;
 
@@ -13,10 +13,8 @@ use super::{Chain, Judged, Line, Policy};
 pub(super) fn event(chain: &Chain) -> Vec<Line> {
     let Chain { event, origin, request, .. } = chain;
     let mut look = Look::at("event", event.id);
-    let received = chain.entry(&event.id.to_string(), &["event.received"]);
-    look.audited("body", received, &event.body);
-    look.audited("sender", received, &event.sender);
-    look.audited("place", received, &event.place);
+    let received = chain.entry(&event.id.to_string(), &[AuditEventKind::EventReceived]);
+    look.audited_event(received, &AuditEvent::EventReceived(event));
     let source = origin.as_ref().map_or_else(|| "none".into(), |origin| origin.source_ref.to_string());
     look.compare("origin", source, event.id);
     look.personal("body", request);
@@ -26,7 +24,8 @@ pub(super) fn event(chain: &Chain) -> Vec<Line> {
 pub(super) fn admissions(chain: &Chain) -> Vec<Line> {
     let subject = chain.event.id.to_string();
     let mut lines = Vec::new();
-    for (n, kind) in ["admission.decided", "admission.decided_again"].into_iter().enumerate() {
+    let kinds = [AuditEventKind::AdmissionDecided, AuditEventKind::AdmissionDecidedAgain];
+    for (n, kind) in kinds.into_iter().enumerate() {
         let decided = chain.entry(&subject, &[kind]);
         match (chain.admissions.get(n), decided) {
             (Some(judged), decided) => lines.extend(admission(chain, judged, decided)),
@@ -44,9 +43,7 @@ pub(super) fn admissions(chain: &Chain) -> Vec<Line> {
 fn admission(chain: &Chain, judged: &Judged, decided: Option<&Entry>) -> Vec<Line> {
     let Judged { row, body, sets } = judged;
     let mut look = Look::at("admission", row.id);
-    look.audited("decision", decided, &row.decision);
-    look.audited("effect", decided, &row.effect);
-    look.audited("principal", decided, &row.principal);
+    look.audited_event(decided, &AuditEvent::of_admission(row));
     if let Some(decided) = decided {
         let id = |id: Option<String>| id.unwrap_or_else(|| "none".into());
         look.compare("reason, in the audit", id(decided.reason_id.map(|id| id.to_string())), row.reason_id);

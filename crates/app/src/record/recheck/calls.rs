@@ -5,6 +5,7 @@ use domain::canonical;
 use domain::id::CallId;
 use engine::task::Ruling;
 use ledger::records::{Blob, CallStatus};
+use ledger::{AuditEvent, AuditEventKind};
 use policy::vpol::Vpol;
 
 use super::journal::{Replayed, json};
@@ -45,13 +46,11 @@ fn call(chain: &Chain, called: &Called, replayed: Option<&Replayed>) -> Vec<Line
 
 /// The row says what the audit says.
 fn audited(chain: &Chain, called: &Called, look: &mut Look) {
-    const OPENED: [&str; 3] = ["call.started", "call.waiting", "call.refused"];
+    const OPENED: [AuditEventKind; 3] =
+        [AuditEventKind::CallStarted, AuditEventKind::CallWaiting, AuditEventKind::CallRefused];
     let (row, id) = (&called.row, called.row.id.to_string());
     let ruled = chain.entry(&id, &OPENED);
-    look.audited("decision", ruled, &row.decision);
-    look.audited("input", ruled, &row.input);
-    look.audited("tool", ruled, &row.tool_id);
-    look.audited("task", ruled, &row.task_id);
+    look.audited_event(ruled, &AuditEvent::CallStarted(row));
     let newest = chain.audit.iter().rfind(|entry| entry.subject == id && entry.kind.starts_with("call."));
     let Some((ruled, newest)) = ruled.zip(newest) else { return };
     let kind = newest.kind.trim_start_matches("call.");
@@ -61,13 +60,10 @@ fn audited(chain: &Chain, called: &Called, look: &mut Look) {
     look.compare("reason, in the audit", id(ruled.reason_id.map(|id| id.to_string())), row.r_tag);
     look.compare("origin, in the audit", id(ruled.origin_id.map(|id| id.to_string())), row.o_tag);
     look.compare("policy, in the audit", id(ruled.vpol_id.map(|id| id.to_string())), row.vpol_id);
-    let over = !OPENED.contains(&newest.kind.as_str());
+    let over = OPENED.iter().all(|opened| opened.name() != newest.kind);
     match (over, row.output, row.duration_ms) {
         (false, None, None) => {}
-        (true, Some(output), Some(took)) => {
-            look.audited("output", Some(newest), &output);
-            look.audited("duration_ms", Some(newest), &took);
-        }
+        (true, Some(_), Some(_)) => look.audited_event(Some(newest), &AuditEvent::CallFinished(row)),
         (over, ..) => look.compare("output", if over { "one" } else { "none" }, "something else"),
     }
 }

@@ -9,6 +9,7 @@ use domain::id::CallId;
 use domain::task::FinalResult;
 use engine::task::{DELIVER, Effect, Input, Opening, Ruling, Step, Task};
 use ledger::records::{AgentTask, Blob, Event, Reason};
+use ledger::{AuditEvent, AuditEventKind};
 use serde::Serialize;
 
 use super::look::{Look, Rules};
@@ -45,7 +46,7 @@ pub(super) fn journal(chain: &Chain) -> (Option<Replayed>, Vec<Line>) {
     let task = kernel::task_of(&chain.event);
     let mut look = Look::at("journal", task);
     let trail = Trail::of(chain.steps.iter().map(|(row, _)| row.body)).digest();
-    if let Some(ended) = chain.entry(&task.to_string(), &["task.ended"]) {
+    if let Some(ended) = chain.entry(&task.to_string(), &[AuditEventKind::TaskEnded]) {
         look.audited("steps", Some(ended), &chain.steps.len());
         if ended.detail.get("journal").is_some() {
             look.audited("journal", Some(ended), &trail);
@@ -198,9 +199,8 @@ pub(super) fn answer(chain: &Chain, replayed: Option<&Replayed>) -> Vec<Line> {
     let mut lines = Vec::new();
     for sent in &chain.answers {
         let mut look = Look::at("answer", sent.id);
-        let entry = chain.entry(&sent.id.to_string(), &["event.sent"]);
-        look.audited("body", entry, &sent.body);
-        look.audited("answers", entry, &chain.event.id);
+        let entry = chain.entry(&sent.id.to_string(), &[AuditEventKind::EventSent]);
+        look.audited_event(entry, &AuditEvent::EventSent(sent));
         look.compare("origin", sent.origin_id, chain.event.origin_id);
         if let Some(replayed) = replayed {
             look.rules(replayed.rules);
@@ -244,7 +244,7 @@ pub(super) fn task(chain: &Chain, replayed: Option<&Replayed>) -> Vec<Line> {
     let now = match replayed {
         Some(replayed) => {
             look.rules(replayed.rules);
-            let ended = chain.entry(&id.to_string(), &["task.ended"]).map(|ended| ended.at);
+            let ended = chain.entry(&id.to_string(), &[AuditEventKind::TaskEnded]).map(|ended| ended.at);
             let ended = ended.or(row.completed_at).unwrap_or(row.created_at);
             let trail = Trail::of(chain.steps.iter().map(|(row, _)| row.body));
             journal::projection(&replayed.task, &chain.event, trail, replayed.task.opened_at(), ended)

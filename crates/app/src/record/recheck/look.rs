@@ -1,6 +1,7 @@
 //! A look at one thing: every comparison is noted, and the lines are what is left of it.
 
 use domain::{Digest, canonical};
+use ledger::AuditEvent;
 use ledger::records::{Blob, Salt};
 use ledger::table::Record;
 use ledger::value::{Kind, Value};
@@ -139,15 +140,18 @@ impl Look {
         }
     }
 
+    /// What an audit entry repeats of its row.
+    pub(super) fn audited_event(&mut self, entry: Option<&ledger::Entry>, event: &AuditEvent<'_>) {
+        let detail = event.detail();
+        for field in event.kind().compared() {
+            self.audited(field, entry, &text(detail.get(*field)));
+        }
+    }
+
     /// What an audit entry says about a digest or a word on the spine.
     pub(super) fn audited(&mut self, field: &str, entry: Option<&ledger::Entry>, row: &impl ToString) {
         let Some(entry) = entry else { return self.compare("audit", "an entry", "none") };
-        let said = entry.detail.get(field).map(|said| said.as_str().map_or(said.to_string(), String::from));
-        self.compare(
-            format!("{field}, in the audit"),
-            said.unwrap_or_else(|| "nothing".into()),
-            row.to_string(),
-        );
+        self.compare(format!("{field}, in the audit"), text(entry.detail.get(field)), row.to_string());
     }
 
     pub(super) fn end(self) -> Vec<Line> {
@@ -160,6 +164,11 @@ impl Look {
         let line = |again| Line { what, id: id.clone(), short: String::new(), tool: tool.clone(), again };
         found.into_iter().map(line).collect()
     }
+}
+
+fn text(said: Option<&serde_json::Value>) -> String {
+    let text = |said: &serde_json::Value| said.as_str().map_or_else(|| said.to_string(), String::from);
+    said.map_or_else(|| "nothing".into(), text)
 }
 
 fn difference(field: impl ToString, then: impl ToString, now: impl ToString) -> Option<Difference> {

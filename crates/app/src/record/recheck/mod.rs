@@ -16,6 +16,7 @@ mod look;
 use broker::{Decided, ToolSpec};
 use domain::id::VpolId;
 use engine::task::Step;
+use ledger::AuditEventKind;
 use ledger::records::{Access, AgentTask, Event, Origin, Reason, Salt, TaskStep, ToolCall};
 use policy::acl::PolicySet;
 use policy::admit::Admitted;
@@ -162,8 +163,8 @@ pub(crate) fn recheck(chain: &Chain) -> Rechecked {
 
 impl Chain {
     /// The newest audit entry of these kinds about this.
-    fn entry(&self, subject: &str, kinds: &[&str]) -> Option<&ledger::Entry> {
-        let about = |entry: &&ledger::Entry| entry.subject == subject && kinds.contains(&entry.kind.as_str());
-        self.audit.iter().rfind(about)
+    fn entry(&self, subject: &str, kinds: &[AuditEventKind]) -> Option<&ledger::Entry> {
+        let is_one = |kind: &str| kinds.iter().any(|one| one.name() == kind);
+        self.audit.iter().rfind(|entry| entry.subject == subject && is_one(&entry.kind))
     }
 }
