@@ -12,6 +12,7 @@ pub mod filters;
 pub mod grants;
 mod host;
 pub mod instance;
+pub mod instructions;
 pub mod models;
 pub mod operation;
 pub mod people;
@@ -44,6 +45,7 @@ use instance::Instance;
 use instance::paths::InstancePaths;
 use instance::retention::Retention;
 use instance::settings::Settings;
+use instructions::Instructions;
 use models::ModelAdmin;
 use people::{AccessRequests, People};
 use policies::Policies;
@@ -57,6 +59,7 @@ pub(crate) const GROUPS: &[&operation::OperationGroup] = &[
     &tasks::WORK,
     &approvals::GROUP,
     &grants::GROUP,
+    &instructions::GROUP,
     &tools::GROUP,
     &models::GROUP,
     &filters::COMMANDS,
@@ -150,6 +153,11 @@ impl App {
     #[must_use]
     pub const fn grants(&self) -> Grants<'_> {
         Grants { app: self }
+    }
+
+    #[must_use]
+    pub const fn instructions(&self) -> Instructions<'_> {
+        Instructions { app: self }
     }
 
     #[must_use]

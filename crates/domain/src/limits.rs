@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const LINE_BYTES: usize = 1024 * 1024;
 /// The request of one `run`.
 pub const REQUEST_BYTES: usize = 64 * 1024;
+/// One standing instruction of the owner.
+pub const INSTRUCTION_BYTES: usize = 4 * 1024;
 /// The content of one event.
 pub const EVENT_BODY_BYTES: usize = 10 * 1024 * 1024;
 /// Entries that one listing returns by default.

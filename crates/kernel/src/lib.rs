@@ -47,7 +47,7 @@ pub use lease::TaskLease;
 pub use policies::{PoliciesInForce, PolicySource};
 pub use run::{
     DIRECT_CALL, ModelOptions, ModelSource, NoModels, RunRequest, TaskResult, UNDO_CLASS, UNDO_INTENT,
-    Unshown, WaitMode, check_request, check_workspace, is_undo,
+    Unshown, WaitMode, check_request, check_workspace, is_undo, order_instructions,
 };
 pub use services::Services;
 pub use tool_set::ToolSet;

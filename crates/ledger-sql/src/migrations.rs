@@ -27,6 +27,7 @@ migrations! {
     "0005_approvals",
     "0006_access",
     "0007_authority",
+    "0008_instructions",
 }
 
 /// The newest schema this program knows.

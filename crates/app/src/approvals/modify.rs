@@ -17,10 +17,10 @@ pub struct ModifyRequest {
     pub id: String,
     /// Arguments that differ, as name=value; the others stay
     #[arg(value_name = "NAME=VALUE")]
-    #[serde(rename = "changes", default)]
-    pub args: Vec<String>,
+    #[serde(default)]
+    pub changes: Vec<String>,
     /// All arguments as one JSON object
-    #[arg(long = "args", visible_alias = "json-args", value_name = "JSON", conflicts_with = "args")]
+    #[arg(long = "args", visible_alias = "json-args", value_name = "JSON", conflicts_with = "changes")]
     #[serde(rename = "args")]
     pub json_args: Option<String>,
     /// What has to be typed of the value, where a plain yes is not enough
@@ -38,9 +38,9 @@ impl Operation for ModifyRequest {
     type Output = ApprovalOutcome;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<ApprovalOutcome, OperationError> {
-        let Self { id, args, json_args, value } = self;
+        let Self { id, changes, json_args, value } = self;
         refuse_access_request(context.app, &id).await?;
-        if args.is_empty() && json_args.is_none() {
+        if changes.is_empty() && json_args.is_none() {
             let what = "nothing is to be changed: name at least one argument";
             return Err(bad_usage(what).remedy(format!("regent approvals modify {id} NAME=VALUE")).into());
         }
@@ -48,7 +48,7 @@ impl Operation for ModifyRequest {
         let view = approvals.show(&id).await.map_err(|problem| explain_unknown(&id, problem))?;
         let args = match json_args {
             Some(whole) => context.app.tools().read_arguments(tool_of(&view)?, &[], Some(&whole)).await?,
-            None => approvals.change_arguments(&view, &args).await?,
+            None => approvals.change_arguments(&view, &changes).await?,
         };
         answer_call(context, &id, Act::Modify { args, typed: value }).await
     }

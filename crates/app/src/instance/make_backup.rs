@@ -24,7 +24,7 @@ pub struct MakeBackup {
     pub to: Option<PathBuf>,
     /// Say what would be copied, and write nothing
     #[arg(long)]
-    #[serde(default, rename = "dry-run")]
+    #[serde(default, rename = "dry_run")]
     pub dry_run: bool,
 }
 

@@ -11,7 +11,7 @@ use domain::id::{EventId, TaskId};
 use domain::limits::CLOCK_TOLERANCE;
 use domain::{Digest, Time};
 use ledger::audit_event::SYSTEM;
-use ledger::records::{Access, AgentTask, Blob, Duty, Event, Reason, TaskStep, ToolCall};
+use ledger::records::{Access, AgentNote, AgentTask, Blob, Duty, Event, Reason, TaskStep, ToolCall};
 use ledger::table::Record;
 use ledger::value::Cell;
 use ledger::{AuditEvent, Batch, CommitError, Ledger, Op, Refusal, Select};
@@ -178,6 +178,8 @@ impl Past<'_> {
             staying.extend([Some(event.body), event.metadata].into_iter().flatten());
         }
         staying.extend(self.kept_to_undo(bodies, &naming).await?);
+        let notes: Vec<AgentNote> = self.asked("content", bodies).await?;
+        staying.extend(notes.into_iter().map(|note| note.content));
 
         let mut of_tasks: Vec<(String, Digest)> = Vec::new();
         let steps: Vec<TaskStep> = self.asked("body", bodies).await?;

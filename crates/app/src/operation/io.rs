@@ -98,7 +98,8 @@ pub trait OperationIo: Send + Sync {
     /// If there is none.
     fn folder(&self) -> Result<PathBuf, Problem>;
 
-    /// A text file that the caller named; `None` if there is none.
+    /// A text file that the caller named; `None` if there is none. A surface whose caller is elsewhere refuses: its callers
+    /// must not read files of this machine.
     ///
     /// # Errors
     /// If it cannot be read.

@@ -28,7 +28,7 @@ pub struct SetPerson {
     pub relationship: Option<String>,
     /// They are nothing in particular
     #[arg(long)]
-    #[serde(rename = "no-relationship", default)]
+    #[serde(rename = "no_relationship", default)]
     pub no_relationship: bool,
     /// One more tag; may be given again
     #[arg(long = "tag", value_name = "TAG")]
@@ -36,14 +36,14 @@ pub struct SetPerson {
     pub tags: Vec<String>,
     /// One tag less; may be given again
     #[arg(long = "no-tag", value_name = "TAG")]
-    #[serde(rename = "no-tag", default)]
+    #[serde(rename = "no_tag", default)]
     pub no_tags: Vec<String>,
     /// How far they are trusted, whatever they write from
     #[arg(long, value_name = "TRUST", conflicts_with = "no_trust")]
     pub trust: Option<AssignableTrust>,
     /// As far as everybody who is known
     #[arg(long)]
-    #[serde(rename = "no-trust", default)]
+    #[serde(rename = "no_trust", default)]
     pub no_trust: bool,
 }
 

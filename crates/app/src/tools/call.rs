@@ -22,10 +22,10 @@ pub struct CallTool {
     pub tool: String,
     /// Arguments as name=value
     #[arg(value_name = "NAME=VALUE")]
-    #[serde(default, rename = "pairs")]
-    pub args: Vec<String>,
+    #[serde(default)]
+    pub pairs: Vec<String>,
     /// All arguments as one JSON object
-    #[arg(long = "args", value_name = "JSON", conflicts_with = "args")]
+    #[arg(long = "args", value_name = "JSON", conflicts_with = "pairs")]
     #[serde(rename = "args")]
     pub json_args: Option<String>,
     /// Say yes to exactly this call, where a person is asked
@@ -56,7 +56,7 @@ impl Operation for CallTool {
     async fn run(self, context: &OperationContext<'_>) -> Result<TaskOutcome, OperationError> {
         let OperationContext { app, io } = *context;
         let request = DirectRequest {
-            args: app.tools().read_arguments(&self.tool, &self.args, self.json_args.as_deref()).await?,
+            args: app.tools().read_arguments(&self.tool, &self.pairs, self.json_args.as_deref()).await?,
             tool: self.tool,
             confirmed: self.yes,
             workspace: io.folder()?,

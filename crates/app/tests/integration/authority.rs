@@ -382,3 +382,23 @@ async fn a_request_that_was_copied_in_the_database_is_not_begun() {
         assert_eq!(world.seen().len(), 1, "nothing ran");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_instruction_that_the_owner_did_not_write_counts_for_nothing() {
+    for kept in DATABASES {
+        let forged = [
+            "INSERT INTO agent_notes SELECT id + 1, agent_id, note_type, content, priority, created_at FROM agent_notes",
+            "UPDATE agent_notes SET priority = 99",
+            "DELETE FROM agent_notes",
+        ];
+        for statement in forged {
+            let world = World::new(kept).await;
+            world.app.instructions().add("ask before you delete", 0).await.unwrap();
+            assert_eq!(world.app.instructions().list().await.unwrap().len(), 1);
+            sql(&world, statement).await;
+            refused(world.app.instructions().list().await);
+            world.app.instance().reset_authority(How::Really).await.unwrap();
+            assert_eq!(world.app.instructions().list().await.unwrap(), [], "{kept:?}: {statement}");
+        }
+    }
+}

@@ -23,6 +23,7 @@ mod events;
 mod forget;
 mod grants;
 mod hostile;
+mod instructions;
 mod journey;
 mod models;
 mod operations;

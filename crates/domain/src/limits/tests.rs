@@ -21,6 +21,7 @@ fn the_document_has_every_limit_with_its_value() {
     let limits = [
         ("LINE_BYTES", bytes(l::LINE_BYTES)),
         ("REQUEST_BYTES", bytes(l::REQUEST_BYTES)),
+        ("INSTRUCTION_BYTES", bytes(l::INSTRUCTION_BYTES)),
         ("EVENT_BODY_BYTES", bytes(l::EVENT_BODY_BYTES)),
         ("LIST_ENTRIES", number(l::LIST_ENTRIES as usize)),
         ("FOUND_FILES", number(l::FOUND_FILES)),

@@ -40,7 +40,7 @@ use crate::approvals::{APPROVALS, GRANTS};
 use crate::ask_model::ASK_MODEL;
 use crate::journal;
 use crate::lease::ActiveTask;
-use crate::run::{AuthoritySnapshot, ProviderKind, RunContext};
+use crate::run::{AuthoritySnapshot, ProviderKind, RunContext, read_instructions};
 use domain::problem::{Code, Problem};
 
 pub use dry_run::{DryRun, PlannedCall, PlannedSubtask};
@@ -361,6 +361,10 @@ impl<'a> TaskDriver<'a> {
 
     /// Who needs nobody answers in place; whoever does is asked once this is durable.
     async fn answer(&mut self, ask: &Ask) -> Result<Placement, Problem> {
+        if self.limits.provider == ProviderKind::Steered {
+            // Read before every prompt: what the owner changes counts at once.
+            self.authority.instructions.set(read_instructions(self.run.services).await?);
+        }
         match self.authority.provider.ask(ask) {
             Answered::Now(reply) => self.replied(ask.subject(), Ok(reply), None).map(|()| Placement::Done),
             Answered::Later(later) => {

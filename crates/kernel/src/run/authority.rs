@@ -9,7 +9,7 @@ use broker::{Broker, Policies, Registry};
 use domain::{Time, Trust};
 use engine::task::Opening;
 use ledger::{Ledger, StoreError};
-use llm::Provider;
+use llm::{Provider, StandingInstructions};
 use policy::acl::Permissions;
 use policy::admit::Admission;
 use policy::vpol::Vpol;
@@ -25,6 +25,8 @@ use domain::problem::Problem;
 pub(crate) struct AuthoritySnapshot {
     /// Answers what the task machine asks.
     pub(crate) provider: Arc<dyn Provider>,
+    /// What the provider puts into every system prompt.
+    pub(crate) instructions: StandingInstructions,
     pub(crate) registry: Registry,
     /// The handler behind asking a model.
     pub(crate) models: Arc<AskModel>,
@@ -56,11 +58,13 @@ impl RunContext<'_> {
         let ToolSet { registry, models, .. } = tools;
         let settings = kernel.parts.host.run_settings()?;
         let settings = settings.as_ref().unwrap_or(&kernel.parts.settings);
-        let provider = self.provider(source(&admission), &registry, begun).await?;
+        let instructions = StandingInstructions::default();
+        let provider = self.provider(source(&admission), &registry, begun, &instructions).await?;
         let (labels, roles) = (admission.facts.labels(), admission.facts.roles());
         let Admission { trust, tools, picked, permissions, .. } = admission;
         Ok(AuthoritySnapshot {
             provider,
+            instructions,
             registry,
             models,
             secrets: Arc::new(kernel.parts.host.secrets()?),

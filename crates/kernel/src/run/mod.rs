@@ -4,6 +4,7 @@ mod admitted;
 mod authority;
 mod cancel;
 mod history;
+mod instructions;
 mod provider;
 mod resume;
 mod unreadable;
@@ -21,6 +22,8 @@ use policy::admit::MAIN;
 
 pub(crate) use authority::AuthoritySnapshot;
 pub use history::TaskResult;
+pub use instructions::order_instructions;
+pub(crate) use instructions::read_instructions;
 pub(crate) use provider::ProviderKind;
 pub use provider::{ModelOptions, ModelSource, NoModels};
 pub use resume::{UNDO_CLASS, UNDO_INTENT, is_undo};

@@ -9,7 +9,7 @@ use domain::Time;
 use domain::ask::{Ask, Perception, Reply, Want};
 use domain::event::CLI;
 use domain::source::{Source, Text};
-use llm::{Answer, Direct, Model, Provider, ToolText, Worded};
+use llm::{Answer, Direct, Model, Provider, StandingInstructions, ToolText, Worded};
 
 use super::{DIRECT_CALL, RunContext};
 use domain::problem::{Code, Problem};
@@ -73,6 +73,7 @@ impl RunContext<'_> {
         source: Source,
         tools: &Registry,
         begun: Option<ProviderKind>,
+        instructions: &StandingInstructions,
     ) -> Result<Arc<dyn Provider>, Problem> {
         let Self { services, event, request, .. } = self;
         let parts = &self.kernel.parts;
@@ -92,7 +93,7 @@ impl RunContext<'_> {
             Some(ProviderKind::Steered) | None => {}
         }
         match (parts.models.choose().await?, begun) {
-            (Some(model), _) => Ok(self.model_with_tools(model, tools)),
+            (Some(model), _) => Ok(self.model_with_tools(model, tools, instructions)),
             (None, Some(_)) => {
                 Err(Problem::new(Code::NEEDS_MODEL, "a model has begun this, and there is none now")
                     .safe("nothing was done; what there is of it is kept")
@@ -105,7 +106,12 @@ impl RunContext<'_> {
 
     /// A model that knows these tools, but for those that are switched off: their calls would only be refused. What it
     /// says while it answers goes to the bus.
-    fn model_with_tools(&self, model: Arc<dyn Model>, registry: &Registry) -> Arc<dyn Provider> {
+    fn model_with_tools(
+        &self,
+        model: Arc<dyn Model>,
+        registry: &Registry,
+        instructions: &StandingInstructions,
+    ) -> Arc<dyn Provider> {
         let switches = self.kernel.parts.host.switches();
         let choosable = |spec: &&ToolSpec| is_choosable(spec) && switches.of(&spec.id) == Switch::On;
         let text = |spec: &ToolSpec| ToolText {
@@ -117,7 +123,8 @@ impl RunContext<'_> {
         let tools = registry.specs().filter(choosable).map(text).collect();
         let (zone, bus, task) = (self.kernel.zone().clone(), self.services.bus.clone(), self.task());
         let publish = Arc::new(move |piece: llm::Piece<'_>| bus.publish_delta(task, piece));
-        Arc::new(Worded::new(model, tools, Box::new(move |now| now.spoken(&zone))).heard_by(publish))
+        let worded = Worded::new(model, tools, Box::new(move |now| now.spoken(&zone)));
+        Arc::new(worded.heard_by(publish).with_instructions(instructions.clone()))
     }
 }
 

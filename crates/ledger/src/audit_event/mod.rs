@@ -19,8 +19,8 @@ use serde_json::{Map, Value, json};
 
 use crate::chain::Entry;
 use crate::records::{
-    Access, ActivePolicies, AgentTask, Approval, CallStatus, Duty, Entity, Event, Grant, GrantLog, Identity,
-    Knock, PolicySwitch, Tool, ToolCall,
+    Access, ActivePolicies, AgentNote, AgentTask, Approval, CallStatus, Duty, Entity, Event, Grant, GrantLog,
+    Identity, Knock, PolicySwitch, Tool, ToolCall,
 };
 use crate::value::Ratio;
 
@@ -198,6 +198,12 @@ audit_events! {
         other ["level": tool.monitoring_level, "tier": tier, "spec": tool.spec];
     /// A registered tool was removed.
     ToolRemoved(tool: &'a ToolId) = "tool.removed" of "tool" tool;
+
+    /// The owner gave a standing instruction.
+    InstructionAdded(note: &'a AgentNote) = "instruction.added" of "instruction" note.id,
+        other ["agent": note.agent_id, "content": note.content, "priority": note.priority];
+    /// The owner removed a standing instruction.
+    InstructionRemoved { note: u64 } = "instruction.removed" of "instruction" note;
 
     /// A background job was started.
     JobStarted { job: &'a str } = "duty.started" of "background job" job_subject(job);

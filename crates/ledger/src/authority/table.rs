@@ -2,7 +2,7 @@
 
 use crate::query::{Filter, Op, Query, Test};
 use crate::records::{
-    ActivePolicies, AgentTask, Approval, ApprovalCode, Entity, EntityTag, Grant, Halt, Identity,
+    ActivePolicies, AgentNote, AgentTask, Approval, ApprovalCode, Entity, EntityTag, Grant, Halt, Identity,
     PolicySwitch, Tool,
 };
 use crate::table::{Record as _, Table};
@@ -27,7 +27,7 @@ pub struct AuthorityTable {
 /// own in the audit.
 pub(super) const TASK: &str = "task";
 
-pub const AUTHORITY_TABLES: [AuthorityTable; 11] = [
+pub const AUTHORITY_TABLES: [AuthorityTable; 12] = [
     AuthorityTable {
         kind: "approval",
         table: Approval::TABLE,
@@ -179,6 +179,13 @@ pub const AUTHORITY_TABLES: [AuthorityTable; 11] = [
         ],
         filled: &[],
         empty: &["completed_at"],
+    },
+    AuthorityTable {
+        kind: "instruction",
+        table: AgentNote::TABLE,
+        cells: &["id", "agent_id", "note_type", "content", "priority", "created_at"],
+        filled: &[],
+        empty: &[],
     },
 ];
 

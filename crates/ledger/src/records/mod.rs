@@ -47,6 +47,7 @@ records! {
     tool: Tool;
     budget: Budget;
     halt: Halt;
+    agent_note: AgentNote;
     agent_task: AgentTask;
     task_step: TaskStep;
     tool_call: ToolCall + CallStatus;

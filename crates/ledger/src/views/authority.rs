@@ -18,7 +18,7 @@ impl Ledger {
     ///
     /// # Errors
     /// If one of them is not as it was sealed, or one is missing; or if the database cannot be read.
-    pub(super) async fn sealed<T: Record>(&self) -> Result<Vec<T>, StoreError> {
+    pub async fn sealed<T: Record>(&self) -> Result<Vec<T>, StoreError> {
         let Some(table) = AuthorityTable::of(T::TABLE) else { return self.select(Select::all()).await };
         let (rows, state) = self.look(table.effective()).await?;
         state.check_all(table, &rows)?;

@@ -26,7 +26,7 @@ const TRIES: u32 = 5;
 pub struct ResetAuthority {
     /// Say what would be withdrawn, and change nothing
     #[arg(long)]
-    #[serde(rename = "dry-run", default)]
+    #[serde(rename = "dry_run", default)]
     pub dry_run: bool,
     /// Do it without asking
     #[arg(long, conflicts_with = "dry_run")]

@@ -7,8 +7,8 @@ use kernel::approvals::{self as approve, ApprovalAnswer};
 use ledger::AuditEvent;
 use ledger::audit_event::OWNER;
 use ledger::records::{
-    ActivePolicies, AgentTask, Approval, ApprovalCode, Entity, EntityTag, Grant, GrantEvent, Halt, Identity,
-    PolicySwitch, Tool,
+    ActivePolicies, AgentNote, AgentTask, Approval, ApprovalCode, Entity, EntityTag, Grant, GrantEvent, Halt,
+    Identity, PolicySwitch, Tool,
 };
 use ledger::table::Record;
 use ledger::{Batch, Entry, Ledger, Op, Select, StoreError};
@@ -27,6 +27,7 @@ pub(super) struct Rows {
     policies: Vec<ActivePolicies>,
     tools: Vec<Tool>,
     halts: Vec<Halt>,
+    instructions: Vec<AgentNote>,
     /// Unfinished ones.
     tasks: Vec<AgentTask>,
 }
@@ -51,6 +52,7 @@ impl Rows {
             policies: ledger.select(Select::all()).await?,
             tools: ledger.select(Select::all().ascending("tool_id")).await?,
             halts: ledger.select(Select::all()).await?,
+            instructions: ledger.select(Select::all()).await?,
             tasks: ledger.select(Select::by("completed_at", &None::<Time>)).await?,
         })
     }
@@ -112,6 +114,7 @@ impl Rows {
         batch.erase::<PolicySwitch, _>("name", self.switches.iter().map(|switch| &switch.name));
         batch.erase::<ActivePolicies, _>("kind", self.policies.iter().map(|set| &set.kind));
         batch.erase::<Tool, _>("tool_id", self.tools.iter().map(|tool| &tool.tool_id));
+        batch.erase::<AgentNote, _>("id", self.instructions.iter().map(|note| &note.id));
         for task in &self.tasks {
             let ended = AgentTask { status: Status::Stopped, completed_at: Some(now), ..task.clone() };
             let entry = AuditEvent::TaskEnded(&ended).entry(OWNER, now).with("reset", true);

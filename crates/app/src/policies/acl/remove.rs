@@ -18,7 +18,7 @@ pub struct RemovePolicyFile {
     pub file: String,
     /// Only say what would change, and change nothing
     #[arg(long)]
-    #[serde(rename = "dry-run", default)]
+    #[serde(rename = "dry_run", default)]
     pub dry_run: bool,
 }
 

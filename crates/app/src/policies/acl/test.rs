@@ -21,7 +21,7 @@ use crate::policies::named_files::{name_policy_file, read_policy_files, read_pol
 pub struct TestAccessPolicies {
     /// The policies, in YAML; those in force, if none is named (without a house: those that ship)
     #[arg(long, value_name = "FILE")]
-    #[serde(skip)] // files of this machine: only the owner at a terminal names them
+    #[serde(default)]
     pub policies: Vec<PathBuf>,
     /// Instead of cases: what came in, as it was decided about and as it would be with these files applied
     #[arg(long)]

@@ -20,7 +20,7 @@ use crate::policies::{Policies, PolicyCheck, loaded, noted, wrong};
 pub struct ValidateAccessPolicies {
     /// The policies, in YAML; those of the house, if none is named
     #[arg(value_name = "FILE")]
-    #[serde(skip)] // files of this machine: only the owner at a terminal names them
+    #[serde(default)]
     pub files: Vec<PathBuf>,
 }
 

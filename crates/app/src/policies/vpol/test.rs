@@ -18,7 +18,7 @@ use crate::operation::{
 pub struct TestVpols {
     /// The policies, in YAML; those that count, if none is named
     #[arg(long, value_name = "FILE")]
-    #[serde(skip)] // files of this machine: only the owner at a terminal names them
+    #[serde(default)]
     pub policies: Vec<PathBuf>,
 }
 
