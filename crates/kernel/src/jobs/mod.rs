@@ -186,7 +186,7 @@ async fn run_if_due(context: &JobContext<'_>, job: &dyn BackgroundJob) -> Result
     let entry = match &result {
         Ok(()) => AuditEvent::JobDone(&ended).entry(SYSTEM, now),
         // A code is a word of ours; what a database said may not be, and an entry is for ever.
-        Err(problem) => AuditEvent::JobFailed(&ended).entry(SYSTEM, now).with("code", &problem.code),
+        Err(problem) => AuditEvent::JobFailed(&ended).entry(SYSTEM, now).with("code", problem.code),
     };
     done.fence(subject, held.epoch)
         .put(&ended)

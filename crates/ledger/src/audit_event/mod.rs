@@ -2,7 +2,8 @@
 //!
 //! What is written, what `audit verify --complete` expects of a row and what `why --recheck` compares all come from
 //! [`AuditEvent::detail`], so they cannot differ. Names and details are frozen: they are hashed with the entries. Rust
-//! names may change.
+//! names may change. An event says ids, digests, numbers and words of ours, never a name or an address (INVARIANT
+//! (no-person), `chain/mod.rs`).
 //!
 //! `docs/audit.md` has the table of all events; a test keeps it up to date (`UPDATE=1` rewrites it).
 
