@@ -56,7 +56,7 @@ use tools::Tools;
 
 /// Every operation of every feature, in the order of the help.
 pub(crate) const GROUPS: &[&operation::OperationGroup] = &[
-    &tasks::WORK,
+    &tasks::COMMANDS,
     &approvals::GROUP,
     &grants::GROUP,
     &instructions::GROUP,
@@ -67,14 +67,14 @@ pub(crate) const GROUPS: &[&operation::OperationGroup] = &[
     &policies::acl::GROUP,
     &people::GROUP,
     &policies::vpol::GROUP,
-    &instance::AUTHORITY_GROUP,
+    &instance::AUTHORITY,
     &tasks::GROUP,
     &record::COMMANDS,
     &record::EVENTS,
     &record::AUDIT,
-    &people::FORGET_GROUP,
-    &instance::GROUP,
-    &instance::CONFIG_GROUP,
+    &people::COMMANDS,
+    &instance::COMMANDS,
+    &instance::CONFIG,
 ];
 
 /// What the composition root gives the features and the kernel.

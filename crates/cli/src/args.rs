@@ -23,16 +23,16 @@ pub(crate) struct Args {
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Global {
     /// Print JSON instead of text
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 900)]
     pub(crate) json: bool,
     /// When to use colours
-    #[arg(long, global = true, value_name = "WHEN")]
+    #[arg(long, global = true, display_order = 901, value_name = "WHEN")]
     pub(crate) color: Option<Color>,
     /// How to show that work goes on
-    #[arg(long, global = true, value_name = "HOW")]
+    #[arg(long, global = true, display_order = 902, value_name = "HOW")]
     pub(crate) progress: Option<Progress>,
     /// Append a log to this file; `RUST_LOG` says how much
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, display_order = 903, value_name = "FILE")]
     pub(crate) log_file: Option<PathBuf>,
 }
 
@@ -77,11 +77,15 @@ impl Global {
 pub(crate) enum Command {
     /// Print completions for a shell
     #[command(
+        display_order = 998,
         after_help = "Example:\n  regent completions bash > ~/.local/share/bash-completion/completions/regent"
     )]
     Completions { shell: clap_complete::Shell },
     /// Help for a command; `help reflex` shows what can be said to `run` without a model
-    #[command(after_help = "Example:\n  regent help reflex\n  regent help approvals list")]
+    #[command(
+        display_order = 999,
+        after_help = "Example:\n  regent help reflex\n  regent help approvals list"
+    )]
     Help {
         /// The words of a command, or `reflex`
         topic: Vec<String>,
@@ -90,10 +94,10 @@ pub(crate) enum Command {
 
 #[cfg(test)]
 mod tests {
-    use app::operation::{Caller, Offer};
+    use app::operation::{Offer, OperationCaller};
 
     #[test]
     fn the_command_line_is_consistent() {
-        crate::command_line(&Offer::to(Caller::Owner)).debug_assert();
+        crate::command_line(&Offer::to(OperationCaller::Owner)).debug_assert();
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use app::operation::{Caller, Offer, OperationError};
+use app::operation::{Offer, OperationCaller, OperationError};
 use app::{Code, Problem};
 
 use crate::show::{Screen, inline};
@@ -11,7 +11,7 @@ pub(crate) fn print_completions(shell: clap_complete::Shell) -> Result<u8, Opera
     let mut script = Vec::new();
     clap_complete::generate(
         shell,
-        &mut crate::command_line(&Offer::to(Caller::Owner)),
+        &mut crate::command_line(&Offer::to(OperationCaller::Owner)),
         "regent",
         &mut script,
     );
@@ -25,7 +25,7 @@ pub(crate) fn print_help(screen: &Screen, topic: &[String]) -> Result<u8, Operat
         screen.result(llm::GRAMMAR.trim_end())?;
         return Ok(0);
     }
-    let mut command = crate::command_line(&Offer::to(Caller::Owner));
+    let mut command = crate::command_line(&Offer::to(OperationCaller::Owner));
     command.build();
     for word in topic {
         let unknown = || {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use app::instance::paths::InstancePaths;
 use app::instance::settings::Settings;
-use app::operation::{Caller, Offer, PermittedCall};
+use app::operation::{Offer, OperationCaller, PermittedCall};
 use app::{App, Code, Parts, Problem, Timing};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _};
@@ -80,7 +80,7 @@ enum Invocation {
 }
 
 fn read_arguments(surroundings: &ProcessEnvironment) -> Result<(Global, Invocation), clap::Error> {
-    let offer = Offer::to(Caller::Owner);
+    let offer = Offer::to(OperationCaller::Owner);
     let matches = command_line(&offer).try_get_matches_from(&surroundings.arguments)?;
     let global = Global::from_arg_matches(&matches)?;
     let invocation = match operations::find(&offer, &matches)? {

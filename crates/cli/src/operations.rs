@@ -7,45 +7,7 @@ use clap::{ArgMatches, Command};
 use crate::io::TerminalIo;
 use crate::show::Screen;
 
-/// The order of the commands in the help.
-const ORDER: &[&str] = &[
-    "run",
-    "resume",
-    "cancel",
-    "replay",
-    "approvals",
-    "grants",
-    "undo",
-    "tools",
-    "model",
-    "authorize",
-    "ggs",
-    "acl",
-    "people",
-    "vpol",
-    "authority",
-    "halt",
-    "resume-all",
-    "tasks",
-    "why",
-    "events",
-    "audit",
-    "forget",
-    "status",
-    "doctor",
-    "paths",
-    "config",
-    "init",
-    "tick",
-    "upgrade",
-    "backup",
-    "restore",
-    "explain",
-    "completions",
-    "help",
-];
-
-/// Adds the offered operations to the program's own commands.
+/// Adds the offered operations before the program's own commands, in the order of the catalog.
 pub(crate) fn add_commands(mut root: Command, offer: &Offer) -> Command {
     for (group, offered) in offer.groups() {
         let commands = offered.iter().map(|offered| offered.entry().command());
@@ -60,11 +22,6 @@ pub(crate) fn add_commands(mut root: Command, offer: &Offer) -> Command {
                 root.subcommand(command.subcommands(commands))
             }
         };
-    }
-    for (place, name) in ORDER.iter().enumerate() {
-        if root.find_subcommand(name).is_some() {
-            root = root.mut_subcommand(name, |command| command.display_order(place));
-        }
     }
     root
 }

@@ -15,6 +15,7 @@ use ledger::table::Record;
 use ledger::{CommitError, Ledger, Refusal, Seal, Select, Store, StoreError};
 use ledger_sql::PostgresStore;
 
+use crate::backup::SEALED_SCHEMA;
 use crate::files;
 use crate::key_files;
 use crate::os_host::{OsHost, file_problem, load_seal};
@@ -64,10 +65,11 @@ impl OsHost {
         }
         let owner = match PostgresStore::schema_of(&self.database_url).await? {
             None => return Ok(()),
-            Some(schema) if schema < PostgresStore::known_schema() => VaultOwner::ServerBefore,
+            Some(schema) if schema < SEALED_SCHEMA => VaultOwner::ServerBefore,
+            // Also of an older schema that is about to be upgraded: its audit is sealed with its own keys.
             Some(_) => {
-                let stamp = read_stamp_of(&PostgresStore::open(&self.database_url).await?).await?;
-                VaultOwner::Server(stamp.ok_or_else(|| mismatch_problem(NO_ID))?.id)
+                let id = PostgresStore::id_of(&self.database_url).await?.filter(|id| is_id(id));
+                VaultOwner::Server(id.ok_or_else(|| mismatch_problem(NO_ID))?)
             }
         };
         self.set_owner(owner);

@@ -4,16 +4,15 @@ use clap::Args;
 use domain::approval::Lasting;
 use domain::id::ApprovalId;
 use kernel::{Code, Problem};
-use present::{Page, Style};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 
 use super::answer::{ApprovalOutcome, bad_usage, explain_unknown, is_access_request};
 use super::durations::{ApprovalLifetime, ApprovalValidity};
 use super::{Act, ApprovalItem};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, StreamEnd,
 };
 use crate::people::{AccessRequestAnswer, AccessRequestView, PersonDetails};
 
@@ -48,7 +47,7 @@ pub struct ApproveRequests {
 impl Operation for ApproveRequests {
     const SPEC: OperationSpec = OperationSpec::new(
         "approvals approve",
-        Access::APPROVE,
+        OperationAccess::APPROVE,
         &[
             "regent approvals approve a-m3xd",
             "regent approvals approve a-m3xd a-p2ne",
@@ -58,9 +57,9 @@ impl Operation for ApproveRequests {
         ],
     )
     .route(HttpMethod::Post, "/approvals/approve");
-    type Output = ApproveSummary;
+    type Output = StreamEnd;
 
-    async fn run(self, context: &OperationContext<'_>) -> Result<ApproveSummary, OperationError> {
+    async fn run(self, context: &OperationContext<'_>) -> Result<StreamEnd, OperationError> {
         let Self { ids, lasting, valid_for, value, name, relationship, person } = self;
         if ids.is_empty() {
             return Err(bad_usage("no id is named").remedy("regent approvals list").into());
@@ -90,33 +89,13 @@ impl Operation for ApproveRequests {
     }
 }
 
-/// The end of `approvals approve`: each outcome is written already.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct ApproveSummary {
-    exit: u8,
-}
-
-impl Output for ApproveSummary {
-    fn render(&self, _: &Style<'_>) -> Page {
-        Page::new()
-    }
-
-    fn json_lines(&self) -> Vec<Value> {
-        Vec::new()
-    }
-
-    fn exit(&self) -> u8 {
-        self.exit
-    }
-}
-
 /// One after the other: if one fails, the next is approved all the same. But if one of the ids is unknown, it is not clear what
 /// was meant, and nothing is decided.
 async fn approve_calls(
     context: &OperationContext<'_>,
     ids: &[String],
     act: &Act,
-) -> Result<ApproveSummary, OperationError> {
+) -> Result<StreamEnd, OperationError> {
     let approvals = context.app.approvals();
     let mut known: Vec<ApprovalId> = Vec::new();
     for id in ids {
@@ -139,14 +118,14 @@ async fn approve_calls(
             }
         }
     }
-    Ok(ApproveSummary { exit: exit.unwrap_or(0) })
+    Ok(StreamEnd { exit: exit.unwrap_or(0) })
 }
 
 async fn approve_access_requests(
     context: &OperationContext<'_>,
     ids: &[String],
     details: &PersonDetails,
-) -> Result<ApproveSummary, OperationError> {
+) -> Result<StreamEnd, OperationError> {
     if ids.len() != 1 && *details != PersonDetails::default() {
         let what = "--name, --relationship and --person say who one sender is, and several are named";
         return Err(bad_usage(what).into());
@@ -157,7 +136,7 @@ async fn approve_access_requests(
         let view = context.app.access_requests().answer(&seen, answer, context.io.via()).await?;
         context.emit(&ApprovalOutcome(ApprovalItem::AccessRequest(Box::new(view))))?;
     }
-    Ok(ApproveSummary::default())
+    Ok(StreamEnd::default())
 }
 
 /// The id with the number of messages that the owner has seen. If there is more than one, the owner has to give the number.

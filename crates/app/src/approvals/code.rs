@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::CodeView;
 use super::answer::{explain_unknown, refuse_access_request};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 
 /// A number and a one-time code to answer a question from a chat
@@ -20,7 +20,7 @@ pub struct CreateReplyCode {
 
 impl Operation for CreateReplyCode {
     const SPEC: OperationSpec =
-        OperationSpec::new("approvals code", Access::APPROVE, &["regent approvals code a-m3xd"])
+        OperationSpec::new("approvals code", OperationAccess::APPROVE, &["regent approvals code a-m3xd"])
             .route(HttpMethod::Post, "/approvals/{id}/code");
     type Output = CodeView;
 

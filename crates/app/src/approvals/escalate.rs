@@ -6,7 +6,9 @@ use serde::Deserialize;
 
 use super::Act;
 use super::answer::{ApprovalOutcome, answer_call, refuse_access_request};
-use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+};
 
 /// Hand a question to the next authority; its time begins anew
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -16,9 +18,12 @@ pub struct EscalateRequest {
 }
 
 impl Operation for EscalateRequest {
-    const SPEC: OperationSpec =
-        OperationSpec::new("approvals escalate", Access::APPROVE, &["regent approvals escalate a-m3xd"])
-            .route(HttpMethod::Post, "/approvals/{id}/escalate");
+    const SPEC: OperationSpec = OperationSpec::new(
+        "approvals escalate",
+        OperationAccess::APPROVE,
+        &["regent approvals escalate a-m3xd"],
+    )
+    .route(HttpMethod::Post, "/approvals/{id}/escalate");
     type Output = ApprovalOutcome;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<ApprovalOutcome, OperationError> {

@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::page::add_answer_commands;
 use super::{ApprovalItem, ApprovalView, PendingList, access_request_page, page};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, json_each,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    json_each,
 };
 
 /// List what waits for you, next to expire first
@@ -37,7 +38,7 @@ const FIRST_SENDERS: u32 = 3;
 impl Operation for ListApprovals {
     const SPEC: OperationSpec = OperationSpec::new(
         "approvals list",
-        Access::READ,
+        OperationAccess::READ,
         &["regent approvals list --json", "regent approvals list --senders --limit 20"],
     )
     .route(HttpMethod::Get, "/approvals")

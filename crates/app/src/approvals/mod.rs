@@ -39,7 +39,7 @@ use crate::operation::{OperationEntry, OperationGroup};
 use codes::{CODES, no_such_code};
 
 pub use answer::ApprovalOutcome;
-pub use approve::{ApproveRequests, ApproveSummary};
+pub use approve::ApproveRequests;
 pub use code::CreateReplyCode;
 pub use durations::{ApprovalLifetime, ApprovalValidity};
 pub use escalate::EscalateRequest;

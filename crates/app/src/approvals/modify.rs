@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::answer::{ApprovalOutcome, answer_call, bad_usage, explain_unknown, refuse_access_request};
 use super::{Act, ApprovalView, Approvals};
-use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+};
 
 /// Say yes to the same call with other arguments
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -31,7 +33,7 @@ pub struct ModifyRequest {
 impl Operation for ModifyRequest {
     const SPEC: OperationSpec = OperationSpec::new(
         "approvals modify",
-        Access::APPROVE,
+        OperationAccess::APPROVE,
         &["regent approvals modify a-w8kd to=billing@aurora.example"],
     )
     .route(HttpMethod::Post, "/approvals/{id}/modify");

@@ -6,7 +6,9 @@ use serde::Deserialize;
 
 use super::answer::{ApprovalOutcome, answer_call, is_access_request};
 use super::{Act, ApprovalItem};
-use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+};
 use crate::people::AccessRequestAnswer;
 
 /// Say no
@@ -23,7 +25,7 @@ pub struct RejectRequest {
 impl Operation for RejectRequest {
     const SPEC: OperationSpec = OperationSpec::new(
         "approvals reject",
-        Access::APPROVE,
+        OperationAccess::APPROVE,
         &["regent approvals reject a-m3xd \"the originals are not there any more\""],
     )
     .route(HttpMethod::Post, "/approvals/{id}/reject");

@@ -6,7 +6,9 @@ use serde::Deserialize;
 
 use super::ApprovalItem;
 use super::answer::ApprovalOutcome;
-use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+};
 
 /// A reply as it came from a chat
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -19,7 +21,7 @@ pub struct ReplyWithCode {
 impl Operation for ReplyWithCode {
     const SPEC: OperationSpec = OperationSpec::new(
         "approvals reply",
-        Access::APPROVE,
+        OperationAccess::APPROVE,
         &["regent approvals reply \"yes 3 K7Q2MX8P\"", "regent approvals reply \"no 3 K7Q2MX8P not today\""],
     )
     .route(HttpMethod::Post, "/approvals/reply");

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::answer::{explain_unknown, is_access_request};
 use super::{ApprovalItem, access_request_page, page};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 
 /// Everything about one question
@@ -25,7 +25,7 @@ pub struct ShowApproval {
 impl Operation for ShowApproval {
     const SPEC: OperationSpec = OperationSpec::new(
         "approvals show",
-        Access::READ,
+        OperationAccess::READ,
         &["regent approvals show a-m3xd", "regent approvals show a-m3xd -v"],
     )
     .route(HttpMethod::Get, "/approvals/{id}")

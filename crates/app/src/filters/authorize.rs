@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::UNCHANGED;
 use crate::operation::{
-    Access, FilterSummary, LineFilter, Operation, OperationContext, OperationError, OperationSpec,
-    Requirements, answer_lines,
+    LineFilter, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Requirements,
+    StreamEnd, answer_lines,
 };
 
 /// What the broker would say to a model's calls: episodes in, decisions out
@@ -18,7 +18,7 @@ pub struct AuthorizeEpisodes {}
 impl Operation for AuthorizeEpisodes {
     const SPEC: OperationSpec = OperationSpec::new(
         "authorize",
-        Access::READ,
+        OperationAccess::READ,
         &[
             r#"echo '{"id":1,"request":"read notes.txt","tools":[{"name":"read","tier":"read_only","input_schema":{"properties":{"path":{}}}}],"steps":[{"tool":"read","args":{"path":"notes.txt"}}]}' | regent authorize"#,
         ],
@@ -27,13 +27,13 @@ impl Operation for AuthorizeEpisodes {
         r#"Each line is answered with {"id","steps":[{"tool","decision","layer","reason","provenance"}]}; a bad one with {"error","line"}.
 All fields: docs/filters.md"#,
     );
-    type Output = FilterSummary;
+    type Output = StreamEnd;
 
     fn requirements(&self) -> Requirements {
         Requirements::NONE
     }
 
-    async fn run(self, context: &OperationContext<'_>) -> Result<FilterSummary, OperationError> {
+    async fn run(self, context: &OperationContext<'_>) -> Result<StreamEnd, OperationError> {
         answer_lines(context, UNCHANGED, EpisodeFilter).await
     }
 }

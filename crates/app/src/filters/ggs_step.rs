@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use super::UNCHANGED;
 use crate::operation::{
-    Access, FilterSummary, LineFilter, Operation, OperationContext, OperationError, OperationSpec,
-    Requirements, answer_lines,
+    LineFilter, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Requirements,
+    StreamEnd, answer_lines,
 };
 
 /// Rounds in, what is to be done out; lines of the same task are its successive rounds
@@ -19,7 +19,7 @@ pub struct SolveRounds {}
 impl Operation for SolveRounds {
     const SPEC: OperationSpec = OperationSpec::new(
         "ggs step",
-        Access::READ,
+        OperationAccess::READ,
         &[
             r#"echo '{"task":"t","elapsed_ms":30000,"outcomes":[{"subtask":"a","status":"failed","tool_calls":[{"tool":"read","target":"x"}],"criteria":[]}]}' | regent ggs step"#,
         ],
@@ -28,13 +28,13 @@ impl Operation for SolveRounds {
         r#"Each line is answered with {"task","round","D","P","omega","L","grad_l","grad_gap","directive","prev_directive","blocked_tools","blocked_targets","worsening","law2","rationale"}; a bad one with {"error","line"}.
 All fields: docs/filters.md"#,
     );
-    type Output = FilterSummary;
+    type Output = StreamEnd;
 
     fn requirements(&self) -> Requirements {
         Requirements::NONE
     }
 
-    async fn run(self, context: &OperationContext<'_>) -> Result<FilterSummary, OperationError> {
+    async fn run(self, context: &OperationContext<'_>) -> Result<StreamEnd, OperationError> {
         answer_lines(context, UNCHANGED, RoundFilter(Filter::new(Params::default()))).await
     }
 }

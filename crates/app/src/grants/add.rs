@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::{GrantView, Grants};
 use crate::operation::{
-    Access, HttpMethod, Lifetime, Operation, OperationContext, OperationError, OperationSpec,
+    HttpMethod, Lifetime, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
 };
 
 /// Let a tool be used without asking you; every argument that decides is pinned
@@ -55,7 +55,7 @@ fn main_agent() -> String {
 impl Operation for AddGrant {
     const SPEC: OperationSpec = OperationSpec::new(
         "grants add",
-        Access::ADMIN,
+        OperationAccess::ADMIN,
         &["regent grants add write_file 'path=reports/*' --for 7d --reason \"the weekly report\""],
     )
     .route(HttpMethod::Post, "/grants")

@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use super::Grants;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, json_each,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    json_each,
 };
 
 /// What became of the grants: made, used, expired, revoked
@@ -25,7 +26,7 @@ pub struct AuditGrants {
 impl Operation for AuditGrants {
     const SPEC: OperationSpec = OperationSpec::new(
         "grants audit",
-        Access::READ,
+        OperationAccess::READ,
         &["regent grants audit", "regent grants audit g-k7q2"],
     )
     .route(HttpMethod::Get, "/grants/log");

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::{GrantView, Grants};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, json_each,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    json_each,
 };
 
 /// Every grant, also those that do not hold any more
@@ -17,8 +18,9 @@ use crate::operation::{
 pub struct ListGrants {}
 
 impl Operation for ListGrants {
-    const SPEC: OperationSpec = OperationSpec::new("grants list", Access::READ, &["regent grants list"])
-        .route(HttpMethod::Get, "/grants");
+    const SPEC: OperationSpec =
+        OperationSpec::new("grants list", OperationAccess::READ, &["regent grants list"])
+            .route(HttpMethod::Get, "/grants");
     type Output = GrantList;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<GrantList, OperationError> {

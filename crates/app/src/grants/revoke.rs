@@ -10,7 +10,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{GrantView, Grants};
-use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+};
 
 /// Take a grant back
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -21,7 +23,7 @@ pub struct RevokeGrant {
 
 impl Operation for RevokeGrant {
     const SPEC: OperationSpec =
-        OperationSpec::new("grants revoke", Access::ADMIN, &["regent grants revoke g-k7q2"])
+        OperationSpec::new("grants revoke", OperationAccess::ADMIN, &["regent grants revoke g-k7q2"])
             .route(HttpMethod::Delete, "/grants/{id}");
     type Output = GrantView;
 

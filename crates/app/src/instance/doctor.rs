@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::Instance;
 use crate::host::{Finding, FindingState};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, Requirements,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    Requirements,
 };
 use crate::record::Check;
 
@@ -22,8 +23,8 @@ use crate::record::Check;
 pub struct ExamineInstance {}
 
 impl Operation for ExamineInstance {
-    const SPEC: OperationSpec =
-        OperationSpec::new("doctor", Access::READ, &["regent doctor"]).route(HttpMethod::Get, "/doctor");
+    const SPEC: OperationSpec = OperationSpec::new("doctor", OperationAccess::READ, &["regent doctor"])
+        .route(HttpMethod::Get, "/doctor");
     type Output = Diagnosis;
 
     fn requirements(&self) -> Requirements {

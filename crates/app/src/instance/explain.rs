@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Instance;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, Requirements,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    Requirements,
 };
 use crate::record::{Why, render_why};
 
@@ -20,8 +21,9 @@ pub struct ExplainCode {
 }
 
 impl Operation for ExplainCode {
-    const SPEC: OperationSpec = OperationSpec::new("explain", Access::READ, &["regent explain R4010"])
-        .route(HttpMethod::Get, "/explain/{what}");
+    const SPEC: OperationSpec =
+        OperationSpec::new("explain", OperationAccess::READ, &["regent explain R4010"])
+            .route(HttpMethod::Get, "/explain/{what}");
     type Output = Explanation;
 
     /// What a code means is known without an instance.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Instance;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 
 /// How long `halt` waits for the database. It counts before that.
@@ -28,7 +28,7 @@ pub struct HaltInstance {}
 
 impl Operation for HaltInstance {
     const SPEC: OperationSpec =
-        OperationSpec::new("halt", Access::ADMIN, &["regent halt"]).route(HttpMethod::Post, "/halt");
+        OperationSpec::new("halt", OperationAccess::ADMIN, &["regent halt"]).route(HttpMethod::Post, "/halt");
     type Output = Halted;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<Halted, OperationError> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Instance;
 use crate::host::InstanceSetup;
-use crate::operation::{Access, Operation, OperationContext, OperationError, OperationSpec, Output};
+use crate::operation::{Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output};
 
 /// Set up the house; not needed, the first command does it too
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -20,7 +20,7 @@ pub struct SetUpInstance {
 }
 
 impl Operation for SetUpInstance {
-    const SPEC: OperationSpec = OperationSpec::new("init", Access::OWNER, &["regent init --yes"]);
+    const SPEC: OperationSpec = OperationSpec::new("init", OperationAccess::OWNER, &["regent init --yes"]);
     type Output = SetUpReport;
 
     /// One question at the most: how the owner wants to be called.

@@ -13,7 +13,8 @@ use serde::Deserialize;
 use super::Instance;
 use super::backup::{Backup, How};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationIo, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationIo, OperationSpec,
+    Output,
 };
 
 /// Copy the whole house, and try whether the copy can be restored
@@ -29,8 +30,9 @@ pub struct MakeBackup {
 }
 
 impl Operation for MakeBackup {
-    const SPEC: OperationSpec = OperationSpec::new("backup", Access::OWNER, &["regent backup --to /mnt/usb"])
-        .route(HttpMethod::Post, "/backups");
+    const SPEC: OperationSpec =
+        OperationSpec::new("backup", OperationAccess::OWNER, &["regent backup --to /mnt/usb"])
+            .route(HttpMethod::Post, "/backups");
     type Output = Backup;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<Backup, OperationError> {

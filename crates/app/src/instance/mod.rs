@@ -23,9 +23,7 @@ mod upgrade;
 
 use ledger::chain::PublicKey;
 
-pub use authority::{
-    AuthorityReport, AuthorityReset, GROUP as AUTHORITY_GROUP, ResetAuthority, ShowAuthority,
-};
+pub use authority::{AuthorityReport, AuthorityReset, GROUP as AUTHORITY, ResetAuthority, ShowAuthority};
 pub use carried::AuthoritySnapshot;
 pub use doctor::{Diagnosis, ExamineInstance};
 pub use expired::ExpiredAuthority;
@@ -45,7 +43,7 @@ use crate::App;
 use crate::operation::{OperationEntry, OperationGroup};
 use crate::tools::ToolLine;
 
-pub const GROUP: OperationGroup = OperationGroup::of_one_word(&[
+pub const COMMANDS: OperationGroup = OperationGroup::of_one_word(&[
     OperationEntry::of::<HaltInstance>(),
     OperationEntry::of::<LiftHalt>(),
     OperationEntry::of::<ShowStatus>(),
@@ -59,7 +57,7 @@ pub const GROUP: OperationGroup = OperationGroup::of_one_word(&[
     OperationEntry::of::<ExplainCode>(),
 ]);
 
-pub const CONFIG_GROUP: OperationGroup = OperationGroup::new(
+pub const CONFIG: OperationGroup = OperationGroup::new(
     "config",
     "The settings that count",
     &["regent config show --origin"],

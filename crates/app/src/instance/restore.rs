@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::Instance;
 use super::backup::{How, Present, Restored, SettingsFile};
 use super::make_backup::locate;
-use crate::operation::{Access, Operation, OperationContext, OperationError, OperationSpec, Output};
+use crate::operation::{Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output};
 
 /// Put a backup in the place of this house; what is there is copied first
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -32,7 +32,7 @@ pub struct RestoreBackup {
 impl Operation for RestoreBackup {
     const SPEC: OperationSpec = OperationSpec::new(
         "restore",
-        Access::OWNER,
+        OperationAccess::OWNER,
         &["regent restore --dry-run /mnt/usb/regent-20261116T051805Z"],
     );
     type Output = Restored;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Instance;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 use crate::tasks::TaskLine;
 
@@ -25,8 +25,9 @@ const HALTS: &str = Halt::TABLE.name;
 pub struct LiftHalt {}
 
 impl Operation for LiftHalt {
-    const SPEC: OperationSpec = OperationSpec::new("resume-all", Access::ADMIN, &["regent resume-all"])
-        .route(HttpMethod::Delete, "/halt");
+    const SPEC: OperationSpec =
+        OperationSpec::new("resume-all", OperationAccess::ADMIN, &["regent resume-all"])
+            .route(HttpMethod::Delete, "/halt");
     type Output = Lifted;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<Lifted, OperationError> {

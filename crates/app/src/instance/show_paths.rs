@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::paths::VaultOwner;
 use super::{Instance, settings};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, Requirements,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    Requirements,
 };
 
 /// Where data, keys and settings are, and how to remove them
@@ -16,8 +17,9 @@ use crate::operation::{
 pub struct ShowPaths {}
 
 impl Operation for ShowPaths {
-    const SPEC: OperationSpec = OperationSpec::new("paths", Access::OWNER_READ, &["regent paths --json"])
-        .route(HttpMethod::Get, "/paths");
+    const SPEC: OperationSpec =
+        OperationSpec::new("paths", OperationAccess::OWNER_READ, &["regent paths --json"])
+            .route(HttpMethod::Get, "/paths");
     type Output = Paths;
 
     fn requirements(&self) -> Requirements {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::settings::Settings;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 
 /// Every setting with its value
@@ -21,7 +21,7 @@ pub struct ShowSettings {
 
 impl Operation for ShowSettings {
     const SPEC: OperationSpec =
-        OperationSpec::new("config show", Access::READ, &["regent config show --origin"])
+        OperationSpec::new("config show", OperationAccess::READ, &["regent config show --origin"])
             .route(HttpMethod::Get, "/settings");
     type Output = SettingsView;
 

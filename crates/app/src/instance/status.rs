@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Instance;
 use crate::host::FindingState;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 use crate::record::{AuditReport, Check};
 use crate::tasks::TaskLine;
@@ -21,7 +21,7 @@ use crate::tasks::TaskLine;
 pub struct ShowStatus {}
 
 impl Operation for ShowStatus {
-    const SPEC: OperationSpec = OperationSpec::new("status", Access::READ, &["regent status"])
+    const SPEC: OperationSpec = OperationSpec::new("status", OperationAccess::READ, &["regent status"])
         .route(HttpMethod::Get, "/status")
         .mcp();
     type Output = StatusReport;

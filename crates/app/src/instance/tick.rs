@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::Instance;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, StreamEnd,
-    json_each,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    StreamEnd, json_each,
 };
 
 /// Do what the house does by itself now and then, if it is due; by hand or from cron
@@ -20,7 +20,7 @@ pub struct RunJobs {}
 
 impl Operation for RunJobs {
     const SPEC: OperationSpec =
-        OperationSpec::new("tick", Access::RUN, &["regent tick"]).route(HttpMethod::Post, "/tick");
+        OperationSpec::new("tick", OperationAccess::RUN, &["regent tick"]).route(HttpMethod::Post, "/tick");
     type Output = StreamEnd;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<StreamEnd, OperationError> {
@@ -36,7 +36,7 @@ impl Operation for RunJobs {
         context.emit(&jobs)?;
         match jobs.find_failure() {
             Some(what) => Err(Problem::new(Code::DUTY, what).remedy("regent doctor").into()),
-            None => Ok(StreamEnd),
+            None => Ok(StreamEnd::default()),
         }
     }
 }

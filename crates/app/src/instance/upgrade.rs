@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::Instance;
 use super::backup::{Count, How, Upgrade};
-use crate::operation::{Access, Operation, OperationContext, OperationError, OperationSpec, Output};
+use crate::operation::{Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output};
 
 /// Bring the house forward to this program, or only try; the next command does it too
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -20,7 +20,8 @@ pub struct UpgradeInstance {
 }
 
 impl Operation for UpgradeInstance {
-    const SPEC: OperationSpec = OperationSpec::new("upgrade", Access::OWNER, &["regent upgrade --check"]);
+    const SPEC: OperationSpec =
+        OperationSpec::new("upgrade", OperationAccess::OWNER, &["regent upgrade --check"]);
     type Output = Upgrade;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<Upgrade, OperationError> {

@@ -11,7 +11,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{InstructionView, Instructions};
-use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+};
 
 /// Add a standing instruction; it counts from the next prompt on
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -28,7 +30,7 @@ pub struct AddInstruction {
 impl Operation for AddInstruction {
     const SPEC: OperationSpec = OperationSpec::new(
         "instructions add",
-        Access::ADMIN,
+        OperationAccess::ADMIN,
         &["regent instructions add \"write British English\""],
     )
     .route(HttpMethod::Post, "/instructions");

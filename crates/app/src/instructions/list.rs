@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::{InstructionView, Instructions};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, json_each,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    json_each,
 };
 
 /// List the standing instructions, in the order in which agents read them
@@ -19,7 +20,7 @@ pub struct ListInstructions {}
 
 impl Operation for ListInstructions {
     const SPEC: OperationSpec =
-        OperationSpec::new("instructions list", Access::READ, &["regent instructions list"])
+        OperationSpec::new("instructions list", OperationAccess::READ, &["regent instructions list"])
             .route(HttpMethod::Get, "/instructions");
     type Output = InstructionList;
 

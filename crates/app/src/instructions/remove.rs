@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{InstructionView, Instructions};
-use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+};
 
 /// Remove a standing instruction; it is gone from the next prompt on
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -20,7 +22,7 @@ pub struct RemoveInstruction {
 
 impl Operation for RemoveInstruction {
     const SPEC: OperationSpec =
-        OperationSpec::new("instructions remove", Access::ADMIN, &["regent instructions remove 3"])
+        OperationSpec::new("instructions remove", OperationAccess::ADMIN, &["regent instructions remove 3"])
             .route(HttpMethod::Delete, "/instructions/{id}");
     type Output = InstructionView;
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 
 /// Let a provider's key go to a host that is not the provider's own, a proxy for instance
@@ -22,7 +22,7 @@ impl Operation for ConfirmModelHost {
     // The owner's alone: whoever may do this gets the key.
     const SPEC: OperationSpec = OperationSpec::new(
         "model confirm",
-        Access::OWNER,
+        OperationAccess::OWNER,
         &["regent model confirm anthropic proxy.example.org", "regent model confirm openai 127.0.0.1:4000"],
     )
     .route(HttpMethod::Post, "/models/confirmed-hosts");

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ModelChoice;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 
 /// Who is asked, why and at which price; every provider, and what it lacks
@@ -16,9 +16,12 @@ use crate::operation::{
 pub struct ListModels {}
 
 impl Operation for ListModels {
-    const SPEC: OperationSpec =
-        OperationSpec::new("model list", Access::READ, &["regent model list", "regent model list --json"])
-            .route(HttpMethod::Get, "/models");
+    const SPEC: OperationSpec = OperationSpec::new(
+        "model list",
+        OperationAccess::READ,
+        &["regent model list", "regent model list --json"],
+    )
+    .route(HttpMethod::Get, "/models");
     type Output = ModelList;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<ModelList, OperationError> {

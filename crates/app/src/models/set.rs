@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{ModelChoice, ModelDisclosure};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, StreamEnd,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    StreamEnd,
 };
 
 /// Say who is to be asked; everything else in the settings file stays
@@ -43,7 +44,7 @@ impl ModelTier {
 impl Operation for SetModels {
     const SPEC: OperationSpec = OperationSpec::new(
         "model set",
-        Access::ADMIN,
+        OperationAccess::ADMIN,
         &[
             "regent model set brain anthropic/claude-sonnet-5-5,ollama/qwen3:8b",
             "regent model set brain reflex     nobody: nothing leaves this machine",
@@ -62,7 +63,7 @@ impl Operation for SetModels {
         if !context.io.reads_data() {
             admin.disclose(&setting.disclosures, &|disclosure| context.io.note(&disclosure.page()));
         }
-        Ok(StreamEnd)
+        Ok(StreamEnd::default())
     }
 }
 

@@ -10,7 +10,8 @@ use serde_json::json;
 
 use super::choice::format_amount;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, StreamEnd,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    StreamEnd,
 };
 
 /// Ask models for a word: what they can do, how long it took, what it cost
@@ -24,7 +25,7 @@ pub struct TestModels {
 impl Operation for TestModels {
     const SPEC: OperationSpec = OperationSpec::new(
         "model test",
-        Access::ADMIN,
+        OperationAccess::ADMIN,
         &["regent model test", "regent model test ollama/qwen3:8b"],
     )
     .route(HttpMethod::Post, "/models/test")
@@ -42,7 +43,7 @@ impl Operation for TestModels {
             tests.push(test);
         }
         check_tests(&tests)?;
-        Ok(StreamEnd)
+        Ok(StreamEnd::default())
     }
 }
 

@@ -6,7 +6,8 @@ use schemars::Schema;
 use serde_json::Value;
 
 use super::{
-    AnyOutput, BoxedFuture, Caller, Operation, OperationContext, OperationError, OperationSpec, Requirements,
+    AnyOutput, BoxedFuture, Operation, OperationCaller, OperationContext, OperationError, OperationSpec,
+    Requirements,
 };
 
 /// One operation of the catalog.
@@ -130,11 +131,11 @@ impl<O: Operation> AnyCall for O {
 
 /// The operations that one caller may use. There is no other way to an operation.
 #[derive(Clone, Debug)]
-pub struct Offer(Caller);
+pub struct Offer(OperationCaller);
 
 impl Offer {
     #[must_use]
-    pub const fn to(caller: Caller) -> Self {
+    pub const fn to(caller: OperationCaller) -> Self {
         Self(caller)
     }
 

@@ -3,11 +3,10 @@
 use std::future::Future;
 
 use kernel::{Code, Problem};
-use present::{Page, Style};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{OperationContext, OperationError, Output};
+use super::{OperationContext, OperationError, StreamEnd};
 
 /// Answers one line.
 pub trait LineFilter: Send {
@@ -32,7 +31,7 @@ pub async fn answer_lines(
     context: &OperationContext<'_>,
     safe: &str,
     mut filter: impl LineFilter,
-) -> Result<FilterSummary, OperationError> {
+) -> Result<StreamEnd, OperationError> {
     let (mut bad, mut number) = (0_u64, 0_u64);
     while let Some(line) = context.io.read_line().await? {
         number += 1;
@@ -51,31 +50,11 @@ pub async fn answer_lines(
         context.io.emit_json(&answer)?;
     }
     if bad == 0 {
-        return Ok(FilterSummary { exit: 0 });
+        return Ok(StreamEnd { exit: 0 });
     }
     let what = format!("{bad} of {number} lines could not be used");
     let problem = Problem::new(Code::BAD_LINES, what).safe(safe);
     // Beside the answers, never among them: there is one line out for each line in.
     context.io.note_problem(&problem);
-    Ok(FilterSummary { exit: problem.code.exit() })
-}
-
-/// The end of a filter: its answers are written already.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct FilterSummary {
-    exit: u8,
-}
-
-impl Output for FilterSummary {
-    fn render(&self, _: &Style<'_>) -> Page {
-        Page::new()
-    }
-
-    fn json_lines(&self) -> Vec<Value> {
-        Vec::new()
-    }
-
-    fn exit(&self) -> u8 {
-        self.exit
-    }
+    Ok(StreamEnd { exit: problem.code.exit() })
 }

@@ -19,9 +19,9 @@ use kernel::Problem;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-pub use access::{Access, Caller, Effect, Scope};
+pub use access::{OperationAccess, OperationCaller, OperationEffect, TokenScope};
 pub use catalog::{Offer, OfferedOperation, OperationEntry, OperationGroup, PermittedCall, help_after};
-pub use filter::{FilterSummary, LineFilter, answer_lines};
+pub use filter::{LineFilter, answer_lines};
 pub use io::{AttendedTask, BoxedFuture, FileLines, InputLine, OperationIo};
 pub use lifetime::Lifetime;
 pub use output::{AnyOutput, Output, StreamEnd, json_each};
@@ -33,7 +33,7 @@ use crate::App;
 pub struct OperationSpec {
     /// The words of the command: `grants add`.
     pub name: &'static str,
-    pub access: Access,
+    pub access: OperationAccess,
     /// Method and path below `/api/v1`; `None` if it makes sense in the caller's own process only.
     pub route: Option<(HttpMethod, &'static str)>,
     /// Whether clients of the MCP server get it as a tool.
@@ -68,7 +68,7 @@ impl HttpMethod {
 
 impl OperationSpec {
     #[must_use]
-    pub const fn new(name: &'static str, access: Access, examples: &'static [&'static str]) -> Self {
+    pub const fn new(name: &'static str, access: OperationAccess, examples: &'static [&'static str]) -> Self {
         Self { name, access, examples, route: None, mcp: false, notes: "", starts_work: false }
     }
 

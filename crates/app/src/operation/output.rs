@@ -29,9 +29,11 @@ pub fn json_each<T: Serialize>(values: &[T]) -> Vec<Value> {
     values.iter().map(|value| serde_json::to_value(value).unwrap_or_default()).collect()
 }
 
-/// The end of an operation that has written its result already, part by part.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct StreamEnd;
+/// The end of an operation whose result was written part by part.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct StreamEnd {
+    pub exit: u8,
+}
 
 impl Output for StreamEnd {
     fn render(&self, _: &Style<'_>) -> Page {
@@ -40,6 +42,10 @@ impl Output for StreamEnd {
 
     fn json_lines(&self) -> Vec<Value> {
         Vec::new()
+    }
+
+    fn exit(&self) -> u8 {
+        self.exit
     }
 }
 

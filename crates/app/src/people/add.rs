@@ -15,7 +15,9 @@ use serde::Deserialize;
 use super::addresses::IdentityStatus;
 use super::words::{self, bad};
 use super::{People, PersonView, busy, checked_tags, put_tags, trusted_at_most, view};
-use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+};
 
 /// Make somebody known
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -88,7 +90,7 @@ impl From<PersonKind> for EntityKind {
 impl Operation for AddPerson {
     const SPEC: OperationSpec = OperationSpec::new(
         "people add",
-        Access::ADMIN,
+        OperationAccess::ADMIN,
         &[
             "regent people add Lea --relationship partner --link demo:lea",
             "regent people add \"Billing desk\" --kind webhook --tag role:billing",

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{Forget, Forgotten};
 use crate::instance::backup::KeptBackup;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 
 /// Erase everything that is kept of a person
@@ -31,7 +31,7 @@ pub struct ForgetPerson {
 impl Operation for ForgetPerson {
     const SPEC: OperationSpec = OperationSpec::new(
         "forget",
-        Access::OWNER,
+        OperationAccess::OWNER,
         &["regent forget --person demo:lea --dry-run", "regent forget --person demo:lea"],
     )
     .route(HttpMethod::Post, "/forget")

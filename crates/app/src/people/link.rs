@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{IdentityStatus, People, PersonView, Who, busy, view, words};
-use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+};
 
 /// Say whose an address is
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -26,7 +28,7 @@ pub struct LinkAddress {
 impl Operation for LinkAddress {
     const SPEC: OperationSpec = OperationSpec::new(
         "people link",
-        Access::ADMIN,
+        OperationAccess::ADMIN,
         &[
             "regent people link Lea mail:lea@example.org",
             "regent people link owner matrix:@me:example.org --verified",

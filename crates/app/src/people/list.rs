@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::{AddressView, People, PersonView, view};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, json_each,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    json_each,
 };
 
 /// Everybody who is known, and how many senders are not
@@ -33,7 +34,7 @@ const fn default_limit() -> u32 {
 impl Operation for ListPeople {
     const SPEC: OperationSpec = OperationSpec::new(
         "people list",
-        Access::READ,
+        OperationAccess::READ,
         &["regent people list", "regent people list --unknown --json"],
     )
     .route(HttpMethod::Get, "/people");

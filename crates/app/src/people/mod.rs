@@ -63,7 +63,7 @@ pub const GROUP: OperationGroup = OperationGroup::new(
 );
 
 /// The command of one word.
-pub const FORGET_GROUP: OperationGroup = OperationGroup::of_one_word(&[OperationEntry::of::<ForgetPerson>()]);
+pub const COMMANDS: OperationGroup = OperationGroup::of_one_word(&[OperationEntry::of::<ForgetPerson>()]);
 
 /// How the owner is named where somebody is.
 const OWNER: &str = "owner";

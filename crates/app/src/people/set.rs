@@ -16,7 +16,9 @@ use serde_json::{Value, json};
 
 use super::words::{self, TAGS, bad};
 use super::{AssignableTrust, People, PersonView, Who, busy, checked_tags, put_tags, trusted_at_most, view};
-use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+};
 
 /// Change what is said of somebody
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -50,7 +52,7 @@ pub struct SetPerson {
 impl Operation for SetPerson {
     const SPEC: OperationSpec = OperationSpec::new(
         "people set",
-        Access::ADMIN,
+        OperationAccess::ADMIN,
         &[
             "regent people set Lea --relationship friend --tag role:billing",
             "regent people set Lea --trust hostile",

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{ABSENT, People, PersonView, Who, nobody, view};
-use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+};
 
 /// Everything that is known of one person
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -18,7 +20,7 @@ pub struct ShowPerson {
 impl Operation for ShowPerson {
     const SPEC: OperationSpec = OperationSpec::new(
         "people show",
-        Access::READ,
+        OperationAccess::READ,
         &["regent people show Lea", "regent people show p-k7q2 --json"],
     )
     .route(HttpMethod::Get, "/people/{who}");

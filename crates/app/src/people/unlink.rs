@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AddressView, People, addresses, busy, nobody, view, words};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 
 /// Take a link back; what came from the address stays with the address
@@ -20,9 +20,12 @@ pub struct UnlinkAddress {
 }
 
 impl Operation for UnlinkAddress {
-    const SPEC: OperationSpec =
-        OperationSpec::new("people unlink", Access::ADMIN, &["regent people unlink mail:lea@example.org"])
-            .route(HttpMethod::Delete, "/addresses/{address}");
+    const SPEC: OperationSpec = OperationSpec::new(
+        "people unlink",
+        OperationAccess::ADMIN,
+        &["regent people unlink mail:lea@example.org"],
+    )
+    .route(HttpMethod::Delete, "/addresses/{address}");
     type Output = UnlinkedAddress;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<UnlinkedAddress, OperationError> {

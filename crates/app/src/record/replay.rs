@@ -14,7 +14,8 @@ use serde_json::Value;
 
 use super::{FOUND_WIDTH, Record};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, json_each,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    json_each,
 };
 
 /// Fold the journal of a task again and compare every step; exit 1 if one differs
@@ -31,7 +32,7 @@ pub struct ReplayTask {
 impl Operation for ReplayTask {
     const SPEC: OperationSpec = OperationSpec::new(
         "replay",
-        Access::READ,
+        OperationAccess::READ,
         &["regent replay t-k7q2", "regent replay t-k7q2 --recording > asks.jsonl"],
     )
     .route(HttpMethod::Get, "/tasks/{id}/replay");

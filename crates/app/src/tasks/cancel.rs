@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Report;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 
 /// Put an end to a task, wherever it runs; what it has done so far stays
@@ -18,7 +18,7 @@ pub struct CancelTask {
 }
 
 impl Operation for CancelTask {
-    const SPEC: OperationSpec = OperationSpec::new("cancel", Access::RUN, &["regent cancel t-k7q2"])
+    const SPEC: OperationSpec = OperationSpec::new("cancel", OperationAccess::RUN, &["regent cancel t-k7q2"])
         .route(HttpMethod::Post, "/tasks/{id}/cancel")
         .mcp();
     type Output = CancelledTask;

@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, StreamEnd,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    StreamEnd,
 };
 
 /// What every process does, as it becomes durable; until Ctrl-C
@@ -21,7 +22,7 @@ pub struct FollowTasks {
 
 impl Operation for FollowTasks {
     const SPEC: OperationSpec =
-        OperationSpec::new("tasks follow", Access::READ, &["regent tasks follow --after 0 --json"])
+        OperationSpec::new("tasks follow", OperationAccess::READ, &["regent tasks follow --after 0 --json"])
             .route(HttpMethod::Get, "/steps");
     type Output = StreamEnd;
 

@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::Tasks;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, default_limit,
-    json_each,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    default_limit, json_each,
 };
 
 /// Newest first
@@ -29,7 +29,7 @@ pub struct ListTasks {
 
 impl Operation for ListTasks {
     const SPEC: OperationSpec =
-        OperationSpec::new("tasks list", Access::READ, &["regent tasks list --limit 5"])
+        OperationSpec::new("tasks list", OperationAccess::READ, &["regent tasks list --limit 5"])
             .route(HttpMethod::Get, "/tasks")
             .mcp();
     type Output = TaskList;

@@ -30,7 +30,7 @@ use crate::App;
 use crate::operation::{OperationEntry, OperationGroup};
 
 /// The commands of one word.
-pub const WORK: OperationGroup = OperationGroup::of_one_word(&[
+pub const COMMANDS: OperationGroup = OperationGroup::of_one_word(&[
     OperationEntry::of::<RunTask>(),
     OperationEntry::of::<ResumeTask>(),
     OperationEntry::of::<CancelTask>(),

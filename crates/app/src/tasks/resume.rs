@@ -14,7 +14,8 @@ use super::run::{conclude, run_due_jobs};
 use super::{Report, TaskOutcome, Tasks, Undone};
 use crate::App;
 use crate::operation::{
-    Access, AttendedTask, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    AttendedTask, HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+    Output,
 };
 
 /// Go on with a task that was interrupted, or that waited for you
@@ -33,7 +34,7 @@ pub struct ResumeTask {
 impl Operation for ResumeTask {
     const SPEC: OperationSpec = OperationSpec::new(
         "resume",
-        Access::RUN,
+        OperationAccess::RUN,
         &[
             "regent resume          the only unfinished one",
             "regent resume t-k7q2",

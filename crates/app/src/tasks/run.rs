@@ -22,7 +22,8 @@ use serde_json::Value;
 use super::{Report, TaskOutcome, Tasks};
 use crate::App;
 use crate::operation::{
-    Access, AttendedTask, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    AttendedTask, HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+    Output,
 };
 
 /// Do what is asked, here, and print the result
@@ -51,7 +52,7 @@ pub struct RunTask {
 impl Operation for RunTask {
     const SPEC: OperationSpec = OperationSpec::new(
         "run",
-        Access::RUN,
+        OperationAccess::RUN,
         &["regent run \"list the 5 newest markdown files under docs\""],
     )
     .route(HttpMethod::Post, "/tasks")

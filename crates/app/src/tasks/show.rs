@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use super::cost::cost;
 use super::{RoleCost, TaskLine, Tasks};
-use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+};
 
 /// One task with its plan, calls, journal and result
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -24,9 +26,10 @@ pub struct ShowTask {
 }
 
 impl Operation for ShowTask {
-    const SPEC: OperationSpec = OperationSpec::new("tasks show", Access::READ, &["regent tasks show t-k7q2"])
-        .route(HttpMethod::Get, "/tasks/{id}")
-        .mcp();
+    const SPEC: OperationSpec =
+        OperationSpec::new("tasks show", OperationAccess::READ, &["regent tasks show t-k7q2"])
+            .route(HttpMethod::Get, "/tasks/{id}")
+            .mcp();
     type Output = TaskView;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<TaskView, OperationError> {

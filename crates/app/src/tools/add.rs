@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{ToolLine, Tools, line};
-use crate::operation::{Access, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{Operation, OperationAccess, OperationContext, OperationError, OperationSpec};
 
 /// Register a tool from a JSON file, or change one that was; it starts at level 0
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -24,7 +24,7 @@ pub struct AddTool {
 impl Operation for AddTool {
     const SPEC: OperationSpec = OperationSpec::new(
         "tools add",
-        Access::ADMIN,
+        OperationAccess::ADMIN,
         &[
             r#"echo '{"tool_id":"notes_read","description":"reads the notes","handler_config":{"function":"read_file","fixed":{"path":"NOTES.md"}}}' | regent tools add -"#,
         ],

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{Tools, known};
 use crate::operation::{
-    Access, AttendedTask, HttpMethod, Operation, OperationContext, OperationError, OperationSpec,
+    AttendedTask, HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
 };
 use crate::tasks::{Report, TaskOutcome, conclude};
 
@@ -41,7 +41,7 @@ pub struct CallTool {
 impl Operation for CallTool {
     const SPEC: OperationSpec = OperationSpec::new(
         "tools call",
-        Access::ADMIN,
+        OperationAccess::ADMIN,
         &[
             "regent tools call find_files 'extensions=[\"rs\"]' limit=3",
             "regent tools call write_file path=hello.txt content=hello",

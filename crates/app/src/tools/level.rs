@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{ToolLine, Tools, known, line};
-use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+};
 
 /// Set how much a tool is watched: 0 (every call reviewed) to 4 (none)
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -21,7 +23,7 @@ pub struct SetToolLevel {
 
 impl Operation for SetToolLevel {
     const SPEC: OperationSpec =
-        OperationSpec::new("tools level", Access::ADMIN, &["regent tools level write_file 0"])
+        OperationSpec::new("tools level", OperationAccess::ADMIN, &["regent tools level write_file 0"])
             .route(HttpMethod::Put, "/tools/{tool}/level");
     type Output = ToolLine;
 

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::{ToolLine, Tools, line};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, json_each,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    json_each,
 };
 
 /// Every tool, with its tier, its level and whether it is on
@@ -17,8 +18,9 @@ use crate::operation::{
 pub struct ListTools {}
 
 impl Operation for ListTools {
-    const SPEC: OperationSpec = OperationSpec::new("tools list", Access::READ, &["regent tools list"])
-        .route(HttpMethod::Get, "/tools");
+    const SPEC: OperationSpec =
+        OperationSpec::new("tools list", OperationAccess::READ, &["regent tools list"])
+            .route(HttpMethod::Get, "/tools");
     type Output = ToolList;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<ToolList, OperationError> {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Tools, no_such};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 
 /// Take a registered tool out again
@@ -24,7 +24,7 @@ pub struct RemoveTool {
 
 impl Operation for RemoveTool {
     const SPEC: OperationSpec =
-        OperationSpec::new("tools remove", Access::ADMIN, &["regent tools remove notes_read"])
+        OperationSpec::new("tools remove", OperationAccess::ADMIN, &["regent tools remove notes_read"])
             .route(HttpMethod::Delete, "/tools/{tool}");
     type Output = ToolRemoval;
 

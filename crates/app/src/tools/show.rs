@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::arguments::name_type;
 use super::{Tools, known, line};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 
 /// Everything that is known of one tool
@@ -25,7 +25,7 @@ pub struct ShowTool {
 impl Operation for ShowTool {
     const SPEC: OperationSpec = OperationSpec::new(
         "tools show",
-        Access::READ,
+        OperationAccess::READ,
         &["regent tools show write_file", "regent tools show file:read --json"],
     )
     .route(HttpMethod::Get, "/tools/{tool}");

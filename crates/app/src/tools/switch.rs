@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{ToolLine, Tools, known, line};
-use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+};
 
 /// Switch a tool on
 #[derive(Debug, Args, Deserialize, JsonSchema)]
@@ -19,7 +21,7 @@ pub struct EnableTool {
 
 impl Operation for EnableTool {
     const SPEC: OperationSpec =
-        OperationSpec::new("tools enable", Access::ADMIN, &["regent tools enable write_file"])
+        OperationSpec::new("tools enable", OperationAccess::ADMIN, &["regent tools enable write_file"])
             .route(HttpMethod::Post, "/tools/{tool}/enable");
     type Output = ToolLine;
 
@@ -36,7 +38,7 @@ pub struct DisableTool {
 
 impl Operation for DisableTool {
     const SPEC: OperationSpec =
-        OperationSpec::new("tools disable", Access::ADMIN, &["regent tools disable write_file"])
+        OperationSpec::new("tools disable", OperationAccess::ADMIN, &["regent tools disable write_file"])
             .route(HttpMethod::Post, "/tools/{tool}/disable");
     type Output = ToolLine;
 

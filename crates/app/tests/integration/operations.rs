@@ -3,10 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use app::operation::{Caller, Effect, Offer, OfferedOperation, OperationEntry, Scope};
+use app::operation::{Offer, OfferedOperation, OperationCaller, OperationEffect, OperationEntry, TokenScope};
 
 fn all() -> Vec<&'static OperationEntry> {
-    Offer::to(Caller::Owner).groups().flat_map(|(_, offered)| offered).map(OfferedOperation::entry).collect()
+    Offer::to(OperationCaller::Owner)
+        .groups()
+        .flat_map(|(_, offered)| offered)
+        .map(OfferedOperation::entry)
+        .collect()
 }
 
 /// A surface as the server will have them: it can only show what it is offered, and only run what it shows.
@@ -25,21 +29,21 @@ impl FakeSurface {
 
 #[test]
 fn a_surface_offers_what_its_caller_may_use_and_nothing_else() {
-    use Scope::{Admin, Approve, Read, Run};
-    let scopes: [&[Scope]; 6] =
+    use TokenScope::{Admin, Approve, Read, Run};
+    let scopes: [&[TokenScope]; 6] =
         [&[], &[Read], &[Read, Run], &[Read, Run, Approve], &[Read, Run, Approve, Admin], &[Admin]];
-    let tokens = scopes
-        .iter()
-        .flat_map(|scopes| [true, false].map(|owner| Caller::Token { scopes: scopes.to_vec(), owner }));
-    for caller in tokens.chain([Caller::Owner, Caller::Client, Caller::Webhook]) {
+    let tokens = scopes.iter().flat_map(|scopes| {
+        [true, false].map(|owner| OperationCaller::Token { scopes: scopes.to_vec(), owner })
+    });
+    for caller in tokens.chain([OperationCaller::Owner, OperationCaller::Client, OperationCaller::Webhook]) {
         let surface = FakeSurface(Offer::to(caller.clone()));
         // Read from the table in spec 03 §1, not from the code under test.
         let may = |entry: &&&OperationEntry| match (&caller, entry.spec.access.scope) {
-            (Caller::Owner, _) => true,
-            (Caller::Webhook, _) | (_, None) => false,
-            (Caller::Token { scopes, .. }, Some(scope @ (Read | Run))) => scopes.contains(&scope),
-            (Caller::Token { scopes, owner }, Some(scope)) => *owner && scopes.contains(&scope),
-            (Caller::Client, Some(scope)) => entry.spec.mcp && matches!(scope, Read | Run),
+            (OperationCaller::Owner, _) => true,
+            (OperationCaller::Webhook, _) | (_, None) => false,
+            (OperationCaller::Token { scopes, .. }, Some(scope @ (Read | Run))) => scopes.contains(&scope),
+            (OperationCaller::Token { scopes, owner }, Some(scope)) => *owner && scopes.contains(&scope),
+            (OperationCaller::Client, Some(scope)) => entry.spec.mcp && matches!(scope, Read | Run),
         };
         let expected: BTreeSet<&str> = all().iter().filter(may).map(|entry| entry.spec.name).collect();
         assert_eq!(surface.shown(), expected, "{caller:?}");
@@ -52,11 +56,11 @@ fn a_surface_offers_what_its_caller_may_use_and_nothing_else() {
 
 #[test]
 fn a_client_behind_which_a_model_may_be_neither_approves_nor_administers() {
-    let client = FakeSurface(Offer::to(Caller::Client));
+    let client = FakeSurface(Offer::to(OperationCaller::Client));
     for name in
         ["approvals approve", "approvals reject", "grants add", "restore", "forget", "authority reset"]
     {
-        assert!(FakeSurface(Offer::to(Caller::Owner)).calls(name), "{name}");
+        assert!(FakeSurface(Offer::to(OperationCaller::Owner)).calls(name), "{name}");
         assert!(!client.calls(name), "{name}");
     }
     assert!(client.calls("run") && client.calls("approvals list"));
@@ -72,7 +76,13 @@ fn names_and_routes_are_unique_and_every_operation_has_an_example() {
         if let Some((method, path)) = spec.route {
             assert!(routes.insert((method.name(), path)), "{} {path} twice", method.name());
             let reads = method.name() == "GET";
-            assert_eq!(reads, spec.access.effect == Effect::Read, "`{}` is {}", spec.name, method.name());
+            assert_eq!(
+                reads,
+                spec.access.effect == OperationEffect::Read,
+                "`{}` is {}",
+                spec.name,
+                method.name()
+            );
         }
         let command = entry.command();
         assert!(command.get_about().is_some(), "`{}` has no help", spec.name);
@@ -120,8 +130,8 @@ fn the_document_is_what_the_catalog_says() {
     for entry in all() {
         let (spec, command) = (&entry.spec, entry.command());
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-        let scope = spec.access.scope.map_or("owner only", Scope::name);
-        let effect = if spec.access.effect == Effect::Read { "reads" } else { "writes" };
+        let scope = spec.access.scope.map_or("owner only", TokenScope::name);
+        let effect = if spec.access.effect == OperationEffect::Read { "reads" } else { "writes" };
         let route =
             spec.route.map_or_else(|| "–".to_owned(), |(method, path)| format!("`{} {path}`", method.name()));
         let mcp = if spec.mcp { "yes" } else { "–" };

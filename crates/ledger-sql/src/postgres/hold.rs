@@ -6,6 +6,7 @@ use domain::probe::Probe;
 use ledger::Seal;
 use ledger::batch::Batch;
 use ledger::query::Query;
+use ledger::records::DatabaseStamp;
 use ledger::store::{After, Applied, Described, Snapshot, Store, StoreError, Tx as _, apply};
 use ledger::table::Table;
 use ledger::value::Row;
@@ -52,6 +53,19 @@ impl PostgresStore {
             Ok(migrate::look(&mut first(url).await?).await?.schema)
         });
         Ok(Some(found.await?).filter(|found| *found > 0))
+    }
+
+    /// The random id of the database, whatever its schema is, as long as it has the table with the id.
+    ///
+    /// # Errors
+    /// If it cannot be reached or read.
+    pub async fn id_of(url: &str) -> Result<Option<String>, StoreError> {
+        let found = super::retried(super::is_opening, || async {
+            let id =
+                sqlx::query_scalar("SELECT id FROM database_stamp WHERE name = $1").bind(DatabaseStamp::THIS);
+            id.fetch_optional(&mut first(url).await?).await.map_err(failure)
+        });
+        found.await
     }
 }
 

@@ -11,7 +11,7 @@ use super::rows::Rows;
 use crate::instance::Instance;
 use crate::instance::backup::How;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 
 /// How often it is looked again because another process has written meanwhile.
@@ -37,7 +37,7 @@ pub struct ResetAuthority {
 impl Operation for ResetAuthority {
     const SPEC: OperationSpec = OperationSpec::new(
         "authority reset",
-        Access::OWNER,
+        OperationAccess::OWNER,
         &["regent authority reset --dry-run", "regent authority reset --yes"],
     )
     .route(HttpMethod::Post, "/authority/reset");

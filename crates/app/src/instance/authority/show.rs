@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::instance::Instance;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 
 /// Check that this instance wrote every row that carries authority; exit 1 if not
@@ -18,7 +18,7 @@ pub struct ShowAuthority {}
 
 impl Operation for ShowAuthority {
     const SPEC: OperationSpec =
-        OperationSpec::new("authority show", Access::READ, &["regent authority show"])
+        OperationSpec::new("authority show", OperationAccess::READ, &["regent authority show"])
             .route(HttpMethod::Get, "/authority");
     type Output = AuthorityReport;
 

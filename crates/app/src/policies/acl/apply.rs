@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{AclChange, PolicyFileChange};
-use crate::operation::{Access, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{Operation, OperationAccess, OperationContext, OperationError, OperationSpec};
 use crate::policies::in_force::{self, PolicyFile, PolicyFiles, PolicyKind};
 use crate::policies::named_files::{name_policy_file, read_policy_text};
 use crate::policies::{Apply, Policies, loaded, noted, wrong};
@@ -29,7 +29,7 @@ pub struct ApplyPolicyFile {
 impl Operation for ApplyPolicyFile {
     const SPEC: OperationSpec = OperationSpec::new(
         "acl apply",
-        Access::ADMIN,
+        OperationAccess::ADMIN,
         &["regent acl apply people.yaml --dry-run", "regent acl apply people.yaml"],
     )
     .notes("It is checked together with everything else first; with a mistake anywhere nothing is written.\nAll fields: docs/access.md");

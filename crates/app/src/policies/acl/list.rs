@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AclLine;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 use crate::policies::in_force::ActivePolicySet;
 use crate::policies::{Policies, PolicyMistake, PolicyStatus};
@@ -19,7 +19,7 @@ use crate::policies::{Policies, PolicyMistake, PolicyStatus};
 pub struct ListAccessPolicies {}
 
 impl Operation for ListAccessPolicies {
-    const SPEC: OperationSpec = OperationSpec::new("acl list", Access::READ, &["regent acl list"])
+    const SPEC: OperationSpec = OperationSpec::new("acl list", OperationAccess::READ, &["regent acl list"])
         .route(HttpMethod::Get, "/acl/policies");
     type Output = AclReport;
 

@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{AclChange, PolicyFileChange};
-use crate::operation::{Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec};
+use crate::operation::{
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+};
 use crate::policies::in_force::{self, PolicyFiles, PolicyKind};
 use crate::policies::{Apply, Policies, loaded, noted};
 
@@ -24,7 +26,7 @@ pub struct RemovePolicyFile {
 
 impl Operation for RemovePolicyFile {
     const SPEC: OperationSpec =
-        OperationSpec::new("acl remove", Access::ADMIN, &["regent acl remove people.yaml"])
+        OperationSpec::new("acl remove", OperationAccess::ADMIN, &["regent acl remove people.yaml"])
             .route(HttpMethod::Delete, "/acl/files/{file}");
     type Output = PolicyFileChange;
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AclLine;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 use crate::policies::{Policies, no_such_policy};
 
@@ -22,7 +22,7 @@ pub struct ShowAccessPolicy {
 
 impl Operation for ShowAccessPolicy {
     const SPEC: OperationSpec =
-        OperationSpec::new("acl show", Access::READ, &["regent acl show partner-access"])
+        OperationSpec::new("acl show", OperationAccess::READ, &["regent acl show partner-access"])
             .route(HttpMethod::Get, "/acl/policies/{name}");
     type Output = AclView;
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AclLine;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 use crate::policies::in_force::{self, PartlyInForce, PendingActivation, PolicyFiles, PolicyKind};
 use crate::policies::warning::PolicyWarnings;
@@ -27,7 +27,7 @@ pub struct EnablePolicy {
 
 impl Operation for EnablePolicy {
     const SPEC: OperationSpec =
-        OperationSpec::new("acl enable", Access::ADMIN, &["regent acl enable quiet-hours"])
+        OperationSpec::new("acl enable", OperationAccess::ADMIN, &["regent acl enable quiet-hours"])
             .route(HttpMethod::Post, "/acl/policies/{name}/enable");
     type Output = PolicySwitchResult;
 
@@ -44,7 +44,7 @@ pub struct DisablePolicy {
 
 impl Operation for DisablePolicy {
     const SPEC: OperationSpec =
-        OperationSpec::new("acl disable", Access::ADMIN, &["regent acl disable friends-access"])
+        OperationSpec::new("acl disable", OperationAccess::ADMIN, &["regent acl disable friends-access"])
             .route(HttpMethod::Post, "/acl/policies/{name}/disable");
     type Output = PolicySwitchResult;
 

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::PolicyReplay;
 use crate::operation::{
-    Access, FilterSummary, Lifetime, LineFilter, Operation, OperationContext, OperationError, OperationSpec,
-    Output, Requirements, answer_lines,
+    Lifetime, LineFilter, Operation, OperationAccess, OperationContext, OperationError, OperationSpec,
+    Output, Requirements, StreamEnd, answer_lines,
 };
 use crate::policies::named_files::{name_policy_file, read_policy_files, read_policy_text};
 
@@ -40,7 +40,7 @@ pub struct TestAccessPolicies {
 impl Operation for TestAccessPolicies {
     const SPEC: OperationSpec = OperationSpec::new(
         "acl test",
-        Access::READ,
+        OperationAccess::READ,
         &[
             r#"echo '{"principal":{"relationship":"partner"},"event":{"platform":"matrix","container_kind":"dm"},"tools":["web_search"]}' | regent acl test"#,
             "regent acl test --events --policies people.yaml",
@@ -102,7 +102,7 @@ impl LineFilter for AccessCases {
 #[serde(untagged)]
 pub enum PolicyTest {
     /// Its answers are written already.
-    Answers(FilterSummary),
+    Answers(StreamEnd),
     Replay(PolicyReplay),
 }
 

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Requirements,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Requirements,
 };
 use crate::policies::in_force::{self, PolicyFiles, PolicyKind};
 use crate::policies::named_files::read_policy_files;
@@ -27,7 +27,7 @@ pub struct ValidateAccessPolicies {
 impl Operation for ValidateAccessPolicies {
     const SPEC: OperationSpec = OperationSpec::new(
         "acl validate",
-        Access::READ,
+        OperationAccess::READ,
         &["regent acl validate people.yaml groups.yaml", "regent acl validate          those of the house"],
     )
     .route(HttpMethod::Get, "/acl/check")

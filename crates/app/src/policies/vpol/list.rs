@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::VpolView;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, Requirements,
-    json_each,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    Requirements, json_each,
 };
 
 /// Every validation policy, in the order in which they are heard
@@ -25,7 +25,7 @@ pub struct ListVpols {
 }
 
 impl Operation for ListVpols {
-    const SPEC: OperationSpec = OperationSpec::new("vpol list", Access::READ, &["regent vpol list"])
+    const SPEC: OperationSpec = OperationSpec::new("vpol list", OperationAccess::READ, &["regent vpol list"])
         .route(HttpMethod::Get, "/vpol/policies");
     type Output = VpolList;
 

@@ -10,7 +10,8 @@ use serde::Deserialize;
 
 use super::VpolView;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, Requirements,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    Requirements,
 };
 
 /// One of them, as a file would say it
@@ -25,7 +26,7 @@ pub struct ShowVpol {
 
 impl Operation for ShowVpol {
     const SPEC: OperationSpec =
-        OperationSpec::new("vpol show", Access::READ, &["regent vpol show unattended"])
+        OperationSpec::new("vpol show", OperationAccess::READ, &["regent vpol show unattended"])
             .route(HttpMethod::Get, "/vpol/policies/{name}");
     type Output = VpolView;
 

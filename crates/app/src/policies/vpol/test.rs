@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::operation::{
-    Access, FilterSummary, LineFilter, Operation, OperationContext, OperationError, OperationSpec,
-    Requirements, answer_lines,
+    LineFilter, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Requirements,
+    StreamEnd, answer_lines,
 };
 
 /// Which policy a chain would get, and what it says of a call: cases in, answers out
@@ -25,7 +25,7 @@ pub struct TestVpols {
 impl Operation for TestVpols {
     const SPEC: OperationSpec = OperationSpec::new(
         "vpol test",
-        Access::READ,
+        OperationAccess::READ,
         &[
             r#"echo '{"principal":{"is_owner":true},"attended":false,"call":{"tool":"delete_file","tier":"write_destructive"}}' | regent vpol test"#,
         ],
@@ -34,14 +34,14 @@ impl Operation for TestVpols {
         r#"Each line is answered with {"policy","id","mode","up_to","reason","call":{"answer","reason","instead"}}; a bad one with {"error","line"}.
 All fields: docs/filters.md"#,
     );
-    type Output = FilterSummary;
+    type Output = StreamEnd;
 
     fn requirements(&self) -> Requirements {
         // Which policies are in force stands in the database that the settings name.
         Requirements { instance: false, settings: self.policies.is_empty() }
     }
 
-    async fn run(self, context: &OperationContext<'_>) -> Result<FilterSummary, OperationError> {
+    async fn run(self, context: &OperationContext<'_>) -> Result<StreamEnd, OperationError> {
         let set = context.app.policies().vpols_of(context.io, &self.policies).await?;
         answer_lines(context, "all other lines were answered, and nothing was written", VpolCases(set)).await
     }

@@ -7,7 +7,9 @@ use policy::vpol::{Loaded, load};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::operation::{Access, Operation, OperationContext, OperationError, OperationSpec, Requirements};
+use crate::operation::{
+    Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Requirements,
+};
 use crate::policies::PolicyCheck;
 use crate::policies::named_files::read_policy_files;
 
@@ -21,9 +23,12 @@ pub struct ValidateVpols {
 
 // No route, and no token: it reads files of this machine.
 impl Operation for ValidateVpols {
-    const SPEC: OperationSpec =
-        OperationSpec::new("vpol validate", Access::OWNER_READ, &["regent vpol validate careful.yaml"])
-            .notes("All fields: docs/access.md");
+    const SPEC: OperationSpec = OperationSpec::new(
+        "vpol validate",
+        OperationAccess::OWNER_READ,
+        &["regent vpol validate careful.yaml"],
+    )
+    .notes("All fields: docs/access.md");
     type Output = PolicyCheck;
 
     fn requirements(&self) -> Requirements {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Record;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 
 /// Copy the signed checkpoints to where whoever takes this machine does not reach
@@ -26,9 +26,12 @@ pub struct AnchorAudit {
 }
 
 impl Operation for AnchorAudit {
-    const SPEC: OperationSpec =
-        OperationSpec::new("audit anchor", Access::OWNER, &["regent audit anchor --to /media/stick"])
-            .route(HttpMethod::Post, "/audit/anchors");
+    const SPEC: OperationSpec = OperationSpec::new(
+        "audit anchor",
+        OperationAccess::OWNER,
+        &["regent audit anchor --to /media/stick"],
+    )
+    .route(HttpMethod::Post, "/audit/anchors");
     type Output = Anchored;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<Anchored, OperationError> {

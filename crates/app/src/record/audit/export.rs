@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::Record;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, StreamEnd,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, StreamEnd,
 };
 
 /// Print the whole record for somebody who need not trust this program
@@ -28,7 +28,7 @@ impl Operation for ExportAudit {
     // It signs a checkpoint first: that changes nothing that the record says.
     const SPEC: OperationSpec = OperationSpec::new(
         "audit export",
-        Access::OWNER_READ,
+        OperationAccess::OWNER_READ,
         &["regent audit export > record.jsonl && python3 docs/verify/verify.py record.jsonl"],
     )
     .route(HttpMethod::Get, "/audit/export");
@@ -48,7 +48,7 @@ impl Operation for ExportAudit {
         let lines = pluralize(lines, "line", "lines");
         page.add_note(format!("{lines}, to be checked with docs/verify/verify.py"));
         context.io.note(&page);
-        Ok(StreamEnd)
+        Ok(StreamEnd::default())
     }
 }
 

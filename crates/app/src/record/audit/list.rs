@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use super::Record;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, default_limit,
-    json_each,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    default_limit, json_each,
 };
 
 /// The newest entries
@@ -28,7 +28,7 @@ pub struct ListAuditEntries {
 
 impl Operation for ListAuditEntries {
     const SPEC: OperationSpec =
-        OperationSpec::new("audit list", Access::READ, &["regent audit list --limit 20"])
+        OperationSpec::new("audit list", OperationAccess::READ, &["regent audit list --limit 20"])
             .route(HttpMethod::Get, "/audit");
     type Output = AuditEntryList;
 

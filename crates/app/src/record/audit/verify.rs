@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{AuditReport, Record};
 use crate::operation::{
-    Access, FileLines, HttpMethod, Operation, OperationContext, OperationError, OperationIo, OperationSpec,
+    FileLines, HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationIo,
+    OperationSpec,
 };
 
 /// Check that nothing in the record was changed; exit 0 if so, 1 if not
@@ -37,7 +38,7 @@ pub struct VerifyAudit {
 impl Operation for VerifyAudit {
     const SPEC: OperationSpec = OperationSpec::new(
         "audit verify",
-        Access::READ,
+        OperationAccess::READ,
         &[
             "regent audit verify && echo good",
             "regent audit verify --root ~/anchors/regent.jsonl --complete --bodies",

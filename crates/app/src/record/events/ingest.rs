@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Events;
 use crate::operation::{
-    Access, FilterSummary, LineFilter, Operation, OperationContext, OperationError, OperationSpec,
+    LineFilter, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, StreamEnd,
     answer_lines,
 };
 
@@ -23,7 +23,7 @@ pub struct IngestEvents {}
 impl Operation for IngestEvents {
     const SPEC: OperationSpec = OperationSpec::new(
         "events ingest",
-        Access::RUN,
+        OperationAccess::RUN,
         &[
             r#"echo '{"adapter":"demo","source_id":"1","sender":"lea","content":"hello"}' | regent events ingest"#,
         ],
@@ -32,9 +32,9 @@ impl Operation for IngestEvents {
         r#"Each line is answered once it is durable: {"key","id","new"}; a bad one with {"error","line"}.
 A line may say how far its adapter has read: "watermark". It is kept with the event, or not at all."#,
     );
-    type Output = FilterSummary;
+    type Output = StreamEnd;
 
-    async fn run(self, context: &OperationContext<'_>) -> Result<FilterSummary, OperationError> {
+    async fn run(self, context: &OperationContext<'_>) -> Result<StreamEnd, OperationError> {
         answer_lines(context, "all other lines were taken in", IngestFilter(context.app.events())).await
     }
 }

@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use super::Events;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, default_limit,
-    json_each,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    default_limit, json_each,
 };
 
 /// Oldest first
@@ -28,7 +28,7 @@ pub struct ListEvents {
 
 impl Operation for ListEvents {
     const SPEC: OperationSpec =
-        OperationSpec::new("events list", Access::READ, &["regent events list --limit 10"])
+        OperationSpec::new("events list", OperationAccess::READ, &["regent events list --limit 10"])
             .route(HttpMethod::Get, "/events");
     type Output = EventList;
 

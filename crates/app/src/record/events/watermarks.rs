@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::Events;
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output, json_each,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
+    json_each,
 };
 
 /// How far each adapter has read at its source
@@ -20,7 +21,7 @@ pub struct ListWatermarks {}
 
 impl Operation for ListWatermarks {
     const SPEC: OperationSpec =
-        OperationSpec::new("events watermarks", Access::READ, &["regent events watermarks --json"])
+        OperationSpec::new("events watermarks", OperationAccess::READ, &["regent events watermarks --json"])
             .route(HttpMethod::Get, "/events/watermarks");
     type Output = WatermarkList;
 

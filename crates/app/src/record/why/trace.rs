@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::render_recheck::render_recheck;
 use super::{Why, render_why};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 use crate::record::{Again, differs};
 
@@ -25,10 +25,13 @@ pub struct TraceOrigin {
 }
 
 impl Operation for TraceOrigin {
-    const SPEC: OperationSpec =
-        OperationSpec::new("why", Access::READ, &["regent why t-k7q2", "regent why t-k7q2 --recheck"])
-            .route(HttpMethod::Get, "/why/{id}")
-            .mcp();
+    const SPEC: OperationSpec = OperationSpec::new(
+        "why",
+        OperationAccess::READ,
+        &["regent why t-k7q2", "regent why t-k7q2 --recheck"],
+    )
+    .route(HttpMethod::Get, "/why/{id}")
+    .mcp();
     type Output = OriginTrace;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<OriginTrace, OperationError> {

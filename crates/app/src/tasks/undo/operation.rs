@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{Before, Left, Note, PutBack, Undo, Undone};
 use crate::operation::{
-    Access, HttpMethod, Operation, OperationContext, OperationError, OperationSpec, Output,
+    HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };
 use crate::tasks::run::run_due_jobs;
 
@@ -24,11 +24,14 @@ pub struct UndoTask {
 }
 
 impl Operation for UndoTask {
-    const SPEC: OperationSpec =
-        OperationSpec::new("undo", Access::RUN, &["regent undo t-k7q2 --dry-run", "regent undo t-k7q2"])
-            .route(HttpMethod::Post, "/tasks/{task}/undo")
-            .notes("What is kept, and what cannot be undone: docs/undo.md")
-            .starts_work();
+    const SPEC: OperationSpec = OperationSpec::new(
+        "undo",
+        OperationAccess::RUN,
+        &["regent undo t-k7q2 --dry-run", "regent undo t-k7q2"],
+    )
+    .route(HttpMethod::Post, "/tasks/{task}/undo")
+    .notes("What is kept, and what cannot be undone: docs/undo.md")
+    .starts_work();
     type Output = Undone;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<Undone, OperationError> {

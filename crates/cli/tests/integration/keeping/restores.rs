@@ -180,7 +180,10 @@ fn what_is_damaged_or_no_backup_at_all_is_not_put_anywhere() {
         ("a file missing", 1, "R1006", |folder| std::fs::remove_file(folder.join("node")).expect("remove")),
         ("other counts", 1, "R1006", |folder| renamed(folder, "\"events\":", "\"events\":1")),
         ("a name that leads out", 1, "R1006", |folder| renamed(folder, "\"node\":\"", "\"../node\":\"")),
-        ("another schema", 1, "R1006", |folder| renamed(folder, "\"schema\":7", "\"schema\":1")),
+        ("another schema", 1, "R1006", |folder| {
+            let schema = ledger_sql::SqliteStore::known_schema();
+            renamed(folder, &format!("\"schema\":{schema}"), "\"schema\":1");
+        }),
         ("a newer format", 4, "R4004", |folder| renamed(folder, "\"format\":3", "\"format\":4")),
         ("no JSON", 2, "R2009", |folder| append(&folder.join("manifest.json"))),
         ("nothing", 2, "R2009", |folder| std::fs::remove_file(folder.join("manifest.json")).expect("remove")),

@@ -65,6 +65,7 @@ fn seal_head(keys: &Path, head: &str) -> String {
 }
 
 const SCHEMA_6: &str = "
+    DROP TABLE agent_notes;
     DROP TABLE authority_seals;
     DROP TABLE database_stamp;
     ALTER TABLE audit_heads DROP COLUMN authority;
@@ -82,6 +83,15 @@ fn execute(instance: &Instance, place: Place, sql: &str) {
             server.run_at(url, &format!("SET search_path = brainframe; {sql}")).expect("SQL");
         }
     }
+}
+
+/// Takes out of the instance what schema 8 has brought.
+fn take_back_to_schema_7(instance: &Instance, place: Place) {
+    let version = match place {
+        Place::File => "PRAGMA user_version = 7",
+        Place::Server(_) => "DELETE FROM schema_migrations WHERE number >= 8",
+    };
+    execute(instance, place, &format!("DROP TABLE agent_notes; {version}"));
 }
 
 /// Takes out of the instance what schema 7 has brought.
@@ -104,7 +114,7 @@ fn take_back_to_schema_6(instance: &Instance, place: Place) {
             let server = services::shared(Flavour::Plain).expect("a server");
             let mac = seal_head(&keys, &server.run_at(url, head).expect("a head"));
             let sql = format!(
-                "UPDATE audit_heads SET mac = '\\x{mac}'; {SCHEMA_6} DELETE FROM schema_migrations WHERE number = 7"
+                "UPDATE audit_heads SET mac = '\\x{mac}'; {SCHEMA_6} DELETE FROM schema_migrations WHERE number >= 7"
             );
             execute(instance, place, &sql);
         }
@@ -121,7 +131,7 @@ fn take_back_to_schema_6(instance: &Instance, place: Place) {
 }
 
 /// A grant, and a yes that no call has used; the task that the yes is for.
-fn with_a_grant_and_a_yes(place: Place) -> (Instance, String) {
+fn with_a_grant_and_a_yes(place: Place, take_back: fn(&Instance, Place)) -> (Instance, String) {
     let instance = Instance::with_servers(usize::from(place != Place::File));
     instance.answers(place);
     instance.succeeds(place, &["tick"]);
@@ -134,25 +144,31 @@ fn with_a_grant_and_a_yes(place: Place) -> (Instance, String) {
     let open = instance.succeeds(place, &["approvals", "list", "--json"]).json();
     let [task, id] = ["task", "id"].map(|field| open[0][field].as_str().expect("text").to_owned());
     instance.succeeds(place, &["approvals", "approve", &id]);
-    take_back_to_schema_6(&instance, place);
+    take_back(&instance, place);
     (instance, task)
 }
 
 #[test]
 fn its_grants_and_its_yes_still_count_after_the_upgrade() {
     for place in PLACES {
-        let (instance, task) = with_a_grant_and_a_yes(place);
-        instance.answers(place);
-        let audit = instance.succeeds(place, &["audit", "list", "--json", "--limit", "100000"]).json();
-        assert_eq!(entries_of(&audit, "house.upgraded").len(), 1, "{place:?}");
-        instance.verifies(place);
-        instance.succeeds(place, &["resume", &task]);
-        assert!(!instance.world.workspace().join("a.txt").exists(), "{place:?}: the yes counts");
-        instance.succeeds(place, &["tools", "call", "delete_file", "path=b.txt"]);
-        assert!(!instance.world.workspace().join("b.txt").exists(), "{place:?}: the grant counts");
-        instance.verifies(place);
-        instance.succeeds(place, &["doctor"]);
+        for take_back in [take_back_to_schema_6 as fn(&Instance, Place), take_back_to_schema_7] {
+            grant_and_yes_count(place, take_back);
+        }
     }
+}
+
+fn grant_and_yes_count(place: Place, take_back: fn(&Instance, Place)) {
+    let (instance, task) = with_a_grant_and_a_yes(place, take_back);
+    instance.answers(place);
+    let audit = instance.succeeds(place, &["audit", "list", "--json", "--limit", "100000"]).json();
+    assert_eq!(entries_of(&audit, "house.upgraded").len(), 1, "{place:?}");
+    instance.verifies(place);
+    instance.succeeds(place, &["resume", &task]);
+    assert!(!instance.world.workspace().join("a.txt").exists(), "{place:?}: the yes counts");
+    instance.succeeds(place, &["tools", "call", "delete_file", "path=b.txt"]);
+    assert!(!instance.world.workspace().join("b.txt").exists(), "{place:?}: the grant counts");
+    instance.verifies(place);
+    instance.succeeds(place, &["doctor"]);
 }
 
 #[test]
@@ -160,7 +176,7 @@ fn nothing_is_sealed_if_the_audit_does_not_confirm_it() {
     const ANOTHER_ID: &str =
         "substr(id, 1, length(id) - 1) || CASE substr(id, length(id)) WHEN '0' THEN '4' ELSE '0' END";
     for place in PLACES {
-        let (instance, _) = with_a_grant_and_a_yes(place);
+        let (instance, _) = with_a_grant_and_a_yes(place, take_back_to_schema_6);
         let forged = format!(
             "INSERT INTO grants SELECT {ANOTHER_ID}, {ANOTHER_ID}, tool_id, terms, created_at, expires_at, revoked_at,
                 granted_by, request_id FROM grants"
