@@ -14,6 +14,7 @@ mod host;
 pub mod instance;
 pub mod instructions;
 pub mod models;
+mod nearest;
 pub mod operation;
 pub mod people;
 pub mod policies;

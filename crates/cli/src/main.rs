@@ -35,6 +35,7 @@ use host::{
 use tokio::runtime::Runtime;
 
 use app::operation::OperationError;
+use app::tasks::TaskStreamEvent;
 use args::{Args, Color, Command, Global};
 use io::TerminalIo;
 use live::Live;
@@ -196,7 +197,7 @@ fn tell_interrupted(screen: &Screen, works: bool, live: &Live) {
     };
     screen.note(&format!("interrupted: what was done is saved{how}"));
     if screen.json && works {
-        let line = serde_json::json!({ "v": 1, "type": "core:interrupted", "task_id": live.progress().task, "exit": INTERRUPTED });
+        let line = TaskStreamEvent::Interrupted { task: live.progress().task, exit: INTERRUPTED };
         drop(screen.json_line(&line).and_then(|()| screen.flush())); // whoever closed it had enough
     }
 }

@@ -2,6 +2,7 @@
 
 mod banned;
 mod edges;
+mod features;
 mod files;
 pub(crate) mod graph;
 mod links;
@@ -69,6 +70,7 @@ pub(crate) fn check(job: &Job) -> anyhow::Result<Findings> {
     findings.problems.extend(files::lints_missing(&members)?);
     findings.problems.extend(files::machine_paths(&texts, &here(job)));
     findings.problems.extend(links::broken(&texts, |path| job.root.join(path).exists()));
+    findings.problems.extend(features::check(&texts));
     findings.problems.extend(listeners::found(&texts));
     let lengths = files::lengths(&texts);
     findings.problems.extend(lengths.problems);

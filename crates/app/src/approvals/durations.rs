@@ -8,7 +8,7 @@ use domain::approval::Lasting;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::instance::settings;
+use crate::instance::read_duration;
 
 /// How long a yes lasts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
@@ -42,7 +42,7 @@ impl FromStr for ApprovalValidity {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let time = settings::duration(text).ok_or_else(|| "write it like 2h or 7d, up to 30d".to_owned())?;
+        let time = read_duration(text).ok_or_else(|| "write it like 2h or 7d, up to 30d".to_owned())?;
         Ok(Self(time))
     }
 }

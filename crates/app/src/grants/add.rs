@@ -169,7 +169,7 @@ impl Grants<'_> {
     /// The name by which a grant means somebody, or everybody of a kind.
     async fn label(self, services: &Services, who: &str) -> Result<String, Problem> {
         if who == "owner" || who.starts_with("relationship:") || who.starts_with("tag:") {
-            crate::people::words::label(who)?;
+            crate::people::check_label(who)?;
             return Ok(who.to_owned());
         }
         let entity = self.app.people().known_person(services, who).await?;

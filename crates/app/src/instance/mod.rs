@@ -24,6 +24,7 @@ mod upgrade;
 use ledger::chain::PublicKey;
 
 pub use authority::{AuthorityReport, AuthorityReset, GROUP as AUTHORITY, ResetAuthority, ShowAuthority};
+pub use backup::KeptBackup;
 pub use carried::AuthoritySnapshot;
 pub use doctor::{Diagnosis, ExamineInstance};
 pub use expired::ExpiredAuthority;
@@ -33,6 +34,7 @@ pub use init::{SetUpInstance, SetUpReport};
 pub use make_backup::MakeBackup;
 pub use restore::RestoreBackup;
 pub use resume_all::{LiftHalt, Lifted};
+pub(crate) use settings::duration as read_duration;
 pub use show_paths::{Paths, ShowPaths};
 pub use show_settings::{SettingsView, ShowSettings};
 pub use status::{ShowStatus, StatusReport};
@@ -96,7 +98,7 @@ impl Instance<'_> {
         let switches = self.app.host.switches();
         let strangers = switches.named().filter(|name| ids().all(|id| id != name.as_str()));
         let told = strangers.map(|name| {
-            let hint = settings::nearest(name.as_str(), ids());
+            let hint = crate::nearest::find_nearest(name.as_str(), ids());
             let hint = hint.map_or_else(String::new, |id| format!("; did you mean `{id}`?"));
             format!("tool-access.json: there is no tool `{name}`{hint}")
         });

@@ -484,36 +484,14 @@ fn flatten(prefix: &str, table: &toml::Table) -> Vec<(String, String)> {
 }
 
 fn unknown<'a>(place: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let hint = nearest(name, known);
+    let hint = crate::nearest::find_nearest(name, known);
     let hint = hint.map_or_else(String::new, |candidate| format!("; did you mean `{candidate}`?"));
     format!("{place}: `{name}` is not a setting{hint}")
 }
 
-/// What somebody who wrote this may have meant.
-pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let nearest = known.map(|candidate| (distance(name, candidate), candidate)).min();
-    nearest.filter(|(far, _)| *far <= name.len() / 2).map(|(_, candidate)| candidate)
-}
-
-/// How many letters have to change (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut next = vec![i + 1];
-        for (cb, pair) in b.iter().zip(row.windows(2)) {
-            let (diagonal, above) = (pair.first().copied().unwrap_or(0), pair.last().copied().unwrap_or(0));
-            let left = next.last().copied().unwrap_or(0);
-            next.push((diagonal + usize::from(ca != *cb)).min(above + 1).min(left + 1));
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Layers, Setting, Settings, distance};
+    use super::{Layers, Setting, Settings};
 
     fn file(text: &str) -> Layers {
         Layers { file: Some(("regent.toml".into(), text.into())), ..Layers::default() }
@@ -618,11 +596,6 @@ mod tests {
         }
         let unnamed = Settings::layer(&file("retention = \"1d\"\n[retentions]\nx = \"1d\"")).unwrap_err();
         assert_eq!(unnamed.len(), 2, "{unnamed:?}");
-    }
-
-    #[test]
-    fn the_distance_of_two_words() {
-        assert_eq!([distance("", "abc"), distance("kitten", "sitting"), distance("a", "a")], [3, 3, 0]);
     }
 
     #[test]

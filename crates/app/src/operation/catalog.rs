@@ -213,6 +213,9 @@ impl PermittedCall {
     /// If the operation fails.
     #[tracing::instrument(level = "info", name = "operation", skip_all, fields(name = self.entry.spec.name))]
     pub async fn run(self, context: &OperationContext<'_>) -> Result<Box<dyn AnyOutput>, OperationError> {
-        self.call.run(context).await
+        let output = self.call.run(context).await?;
+        // The end of the span itself may come too late to be written: the database's thread holds on to it for a moment.
+        tracing::info!("done");
+        Ok(output)
     }
 }

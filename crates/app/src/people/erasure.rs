@@ -20,7 +20,7 @@ use kernel::people_revision::PeopleRevision;
 use kernel::{Services, jobs};
 
 use super::People;
-use crate::instance::backup::KeptBackup;
+use crate::instance::KeptBackup;
 use kernel::{Code, Problem};
 
 /// Whether it is done, or only counted.

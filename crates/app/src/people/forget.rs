@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Forget, Forgotten};
-use crate::instance::backup::KeptBackup;
+use crate::instance::KeptBackup;
 use crate::operation::{
     HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
 };

@@ -37,6 +37,7 @@ pub use set::{Changes, SetPerson};
 pub use show::ShowPerson;
 pub use unlink::{UnlinkAddress, UnlinkedAddress};
 pub use view::{AddressView, Because, PersonView};
+pub(crate) use words::check_label;
 use words::{TAGS, bad};
 
 use kernel::Services;

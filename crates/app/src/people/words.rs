@@ -47,7 +47,7 @@ pub(super) fn relationship(text: &str) -> Result<(), Problem> {
 }
 
 /// `owner`, `relationship:partner`, `tag:role:billing`.
-pub(crate) fn label(text: &str) -> Result<(), Problem> {
+pub(crate) fn check_label(text: &str) -> Result<(), Problem> {
     match text.split_once(':') {
         Some(("relationship", word)) => relationship(word),
         Some(("tag", word)) => tag(word),

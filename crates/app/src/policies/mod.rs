@@ -107,7 +107,7 @@ fn wrong(mistakes: &[PolicyMistake]) -> Problem {
 }
 
 fn no_such_policy(set: &PolicySet, name: &str) -> Problem {
-    let hint = crate::instance::settings::nearest(name, set.iter().map(|policy| policy.name.as_str()));
+    let hint = crate::nearest::find_nearest(name, set.iter().map(|policy| policy.name.as_str()));
     let hint = hint.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     Problem::new(Code::NO_SUCH_POLICY, format!("no policy is called `{name}`{hint}"))
         .safe("nothing was changed")

@@ -4,8 +4,9 @@ use clap::Args;
 use kernel::TappedLine;
 use present::{Page, Style};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
+use super::TaskStreamEvent;
 use crate::operation::{
     HttpMethod, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, Output,
     StreamEnd,
@@ -42,13 +43,17 @@ impl Operation for FollowTasks {
 }
 
 /// A step of a task, just after it became durable.
-#[derive(Debug, Serialize)]
-#[serde(transparent)]
+#[derive(Debug)]
 pub struct FollowedStep {
     pub line: TappedLine,
     /// The task; empty if the caller reads data.
-    #[serde(skip)]
     pub short: String,
+}
+
+impl Serialize for FollowedStep {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        TaskStreamEvent::Step(&self.line).serialize(serializer)
+    }
 }
 
 impl Output for FollowedStep {

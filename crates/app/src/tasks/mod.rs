@@ -11,6 +11,7 @@ mod resume;
 mod run;
 mod show;
 mod show_page;
+mod stream;
 mod undo;
 
 pub use cancel::{CancelTask, CancelledTask};
@@ -18,12 +19,13 @@ pub use cost::RoleCost;
 pub use follow::{FollowTasks, FollowedStep};
 pub(crate) use list::said;
 pub use list::{ListTasks, TaskLine, TaskList};
-pub use outcome::{TaskOutcome, describe_waiting, response_line, result_text};
+pub use outcome::{TaskOutcome, describe_waiting, result_text};
 pub use report::{Report, shortcoming};
 pub use resume::{ResumeOutput, ResumeTask};
 pub(crate) use run::conclude;
 pub use run::{RunOutput, RunTask};
 pub use show::{CallLine, ShowTask, StepLine, TaskView};
+pub use stream::TaskStreamEvent;
 pub use undo::{Before, Left, Note, Obstacle, PutBack, Undo, UndoTask, Undone};
 
 use crate::App;

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use domain::criterion::Verdict;
-use domain::id::TaskId;
 use domain::task::{Cause, Directive, FinalResult, Status};
 use engine::task::SAID_NO;
 use kernel::{Code, Problem};
@@ -12,10 +11,10 @@ use present::approval::{ApprovalView, describe_deadline, write_title};
 use present::progress::{RoundSummary, SubtaskRow, SubtaskState, TaskProgress, words};
 use present::{Page, Style, Theme, Tone, inline, pluralize, render_problem};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Report, RoleCost, shortcoming};
-use crate::operation::Output;
+use super::{Report, RoleCost, TaskStreamEvent};
+use crate::operation::{Output, json_each};
 
 /// The end of a task that a process ran, resumed or called for.
 #[derive(Debug, Serialize)]
@@ -44,14 +43,15 @@ impl Output for TaskOutcome {
     /// The answer is a line of its own, written when it is delivered.
     fn json_lines(&self) -> Vec<Value> {
         let Report { task, status, result, waiting, question, .. } = &self.report;
-        let stored = result.as_ref().filter(|_| self.stored).map(|result| response_line(*task, result));
-        let waits = (*status == Status::Waiting).then(|| {
-            json!({
-                "v": 1, "type": "core:waiting", "task_id": task, "exit": self.exit(), "waiting": waiting,
-                "question": question,
-            })
+        let stored = result.as_ref().filter(|_| self.stored);
+        let stored = stored.map(|result| TaskStreamEvent::Response { task: *task, result });
+        let waits = (*status == Status::Waiting).then(|| TaskStreamEvent::Waiting {
+            task: *task,
+            waiting,
+            question: question.as_deref(),
+            exit: self.exit(),
         });
-        stored.into_iter().chain(waits).collect()
+        json_each(&stored.into_iter().chain(waits).collect::<Vec<_>>())
     }
 
     fn exit(&self) -> u8 {
@@ -84,18 +84,6 @@ impl TaskOutcome {
         }
         writer.page
     }
-}
-
-/// The answer as the last line of the JSON stream.
-#[must_use]
-pub fn response_line(task: TaskId, result: &FinalResult) -> Value {
-    let problem = shortcoming(result, &task.to_string());
-    let exit = problem.as_ref().map_or(0, |problem| problem.code.exit());
-    json!({
-        "v": 1, "type": "core:response", "task_id": task, "directive": result.directive, "exit": exit,
-        "message": result.text, "verdicts": result.verdicts, "tried": result.tried, "next": result.next,
-        "measured": result.measured, "problem": problem,
-    })
 }
 
 /// The answer and nothing else; empty if there is none. What is not done never looks done.

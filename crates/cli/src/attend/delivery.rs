@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use app::Surface;
-use app::tasks::{response_line, result_text};
+use app::tasks::{TaskStreamEvent, result_text};
 use domain::id::TaskId;
 use domain::task::FinalResult;
 use host::SystemClock;
@@ -49,7 +49,7 @@ impl Surface for Terminal {
 /// The answer: the last line of the JSON stream, or the text and nothing else.
 fn print(screen: &Screen, task: TaskId, result: &FinalResult) -> std::io::Result<()> {
     if screen.json {
-        screen.json_line(&response_line(task, result))?;
+        screen.json_line(&TaskStreamEvent::Response { task, result })?;
         return screen.flush();
     }
     match result_text(result) {

@@ -17,6 +17,7 @@ mod tests;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
+use app::tasks::TaskStreamEvent;
 use app::{DisplayEvent, StepFeed};
 use domain::Time;
 use domain::id::TaskId;
@@ -207,7 +208,7 @@ impl Held {
         let events = self.stage.see(task, step);
         let events = events.iter().filter(|event| !matches!(event.kind, ProgressEventKind::Response { .. }));
         for event in events.filter(|_| self.screen.json) {
-            drop(self.screen.json_line(event)); // the reader is gone: the work goes on
+            drop(self.screen.json_line(&TaskStreamEvent::Progress(event))); // the reader is gone: the work goes on
         }
     }
 

@@ -27,6 +27,7 @@ mod kill;
 mod kill_forget;
 #[cfg(feature = "faults")]
 mod kill_loop;
+mod logging;
 mod mount;
 mod pending;
 mod postgres;
