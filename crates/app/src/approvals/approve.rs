@@ -28,7 +28,6 @@ pub struct ApproveRequests {
     pub lasting: ApprovalLifetime,
     /// How long the call may wait before it uses the yes: `2h`, `7d`; 24 hours unless you say otherwise
     #[arg(long = "valid-for", value_name = "TIME")]
-    #[serde(rename = "valid_for")]
     pub valid_for: Option<ApprovalValidity>,
     /// What has to be typed of the value, where a plain yes is not enough
     #[arg(long, value_name = "TEXT")]

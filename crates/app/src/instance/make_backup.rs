@@ -25,7 +25,7 @@ pub struct MakeBackup {
     pub to: Option<PathBuf>,
     /// Say what would be copied, and write nothing
     #[arg(long)]
-    #[serde(default, rename = "dry_run")]
+    #[serde(default)]
     pub dry_run: bool,
 }
 

@@ -21,7 +21,7 @@ pub struct RestoreBackup {
     pub folder: PathBuf,
     /// Try it in a scratch place, and say what would be replaced
     #[arg(long)]
-    #[serde(default, rename = "dry_run")]
+    #[serde(default)]
     pub dry_run: bool,
     /// Ask nothing
     #[arg(long)]

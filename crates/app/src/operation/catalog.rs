@@ -81,11 +81,44 @@ impl OperationEntry {
         (self.arguments)(clap::Command::new(self.verb())).after_help(help_after(examples, notes))
     }
 
+    /// Checks an input as if it were typed: what arguments may not be together, or need each other, holds for JSON too.
+    fn check_json(&self, input: &Value) -> Result<(), String> {
+        let (mut flags, mut positional) = (vec![self.verb().to_owned()], Vec::new());
+        let command = self.command();
+        for argument in command.get_arguments() {
+            let values = match input.get(json_name(argument)) {
+                None | Some(Value::Null | Value::Bool(false)) => continue,
+                Some(Value::Array(values)) => values.iter().map(as_typed).collect(),
+                Some(value) => vec![as_typed(value)],
+            };
+            match argument.get_long() {
+                Some(long) if !argument.get_action().takes_values() => flags.push(format!("--{long}")),
+                Some(long) => flags.extend(values.iter().map(|value| format!("--{long}={value}"))),
+                None => positional.extend(values),
+            }
+        }
+        flags.push("--".to_owned());
+        let checked = command.try_get_matches_from(flags.into_iter().chain(positional));
+        checked
+            .map(drop)
+            .map_err(|error| error.render().to_string().lines().next().unwrap_or_default().to_owned())
+    }
+
     /// What its input looks like as JSON.
     #[must_use]
     pub fn input_schema(&self) -> Schema {
         (self.schema)()
     }
+}
+
+/// The name of an argument in JSON: that of its long flag, in `snake_case`.
+#[must_use]
+pub fn json_name(argument: &clap::Arg) -> String {
+    argument.get_long().unwrap_or(argument.get_id().as_str()).replace('-', "_")
+}
+
+fn as_typed(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The end of a help text: examples, then notes.
@@ -178,10 +211,12 @@ impl OfferedOperation {
     /// # Errors
     /// If the value is not an input of the operation.
     pub fn read_json(self, input: Value) -> Result<PermittedCall, Problem> {
-        let call = (self.0.read_json)(input).map_err(|error| {
-            Problem::new(Code::BAD_ARGUMENTS, format!("the input of `{}`: {error}", self.0.spec.name))
+        let bad = |why: String| {
+            Problem::new(Code::BAD_ARGUMENTS, format!("the input of `{}`: {why}", self.0.spec.name))
                 .safe("nothing was done")
-        })?;
+        };
+        self.0.check_json(&input).map_err(bad)?;
+        let call = (self.0.read_json)(input).map_err(|error| bad(error.to_string()))?;
         Ok(PermittedCall { entry: self.0, call })
     }
 }

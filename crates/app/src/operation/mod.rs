@@ -20,7 +20,9 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 pub use access::{OperationAccess, OperationCaller, OperationEffect, TokenScope};
-pub use catalog::{Offer, OfferedOperation, OperationEntry, OperationGroup, PermittedCall, help_after};
+pub use catalog::{
+    Offer, OfferedOperation, OperationEntry, OperationGroup, PermittedCall, help_after, json_name,
+};
 pub use filter::{LineFilter, answer_lines};
 pub use io::{AttendedTask, BoxedFuture, FileLines, InputLine, OperationIo};
 pub use lifetime::Lifetime;

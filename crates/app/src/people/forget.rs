@@ -20,7 +20,7 @@ pub struct ForgetPerson {
     pub person: String,
     /// Only count what would go, and change nothing
     #[arg(long)]
-    #[serde(rename = "dry_run", default)]
+    #[serde(default)]
     pub dry_run: bool,
     /// Do not ask; needed where there is no terminal
     #[arg(long, conflicts_with = "dry_run")]

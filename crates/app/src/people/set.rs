@@ -30,7 +30,7 @@ pub struct SetPerson {
     pub relationship: Option<String>,
     /// They are nothing in particular
     #[arg(long)]
-    #[serde(rename = "no_relationship", default)]
+    #[serde(default)]
     pub no_relationship: bool,
     /// One more tag; may be given again
     #[arg(long = "tag", value_name = "TAG")]
@@ -45,7 +45,7 @@ pub struct SetPerson {
     pub trust: Option<AssignableTrust>,
     /// As far as everybody who is known
     #[arg(long)]
-    #[serde(rename = "no_trust", default)]
+    #[serde(default)]
     pub no_trust: bool,
 }
 

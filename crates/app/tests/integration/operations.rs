@@ -3,7 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use app::operation::{Offer, OfferedOperation, OperationCaller, OperationEffect, OperationEntry, TokenScope};
+use app::Code;
+
+use app::operation::{
+    Offer, OfferedOperation, OperationCaller, OperationEffect, OperationEntry, TokenScope, json_name,
+};
+use serde_json::json;
 
 fn all() -> Vec<&'static OperationEntry> {
     Offer::to(OperationCaller::Owner)
@@ -105,7 +110,7 @@ fn arguments_and_json_agree() {
             .collect();
         let (mut arguments, mut needed) = (BTreeSet::new(), BTreeSet::new());
         for argument in entry.command().get_arguments() {
-            let name = argument.get_long().unwrap_or(argument.get_id().as_str()).replace('-', "_");
+            let name = json_name(argument);
             if argument.is_required_set() {
                 needed.insert(name.clone());
             }
@@ -113,6 +118,37 @@ fn arguments_and_json_agree() {
         }
         assert_eq!(properties, arguments, "`{}`", entry.spec.name);
         assert_eq!(required, needed, "`{}`", entry.spec.name);
+    }
+}
+
+/// What may not be typed together may not be sent together.
+#[test]
+fn json_is_held_to_the_same_rules_as_arguments() {
+    let offer = Offer::to(OperationCaller::Owner);
+    let read = |name: &str, input: serde_json::Value| offer.find(name).expect("offered").read_json(input);
+    let good = [
+        ("grants add", json!({ "tool": "write_file", "pins": ["path=a/*"], "for": "7d" })),
+        ("grants list", json!({})),
+        ("run", json!({ "request": ["--help", "is a flag"], "wait": true, "replay": null })),
+        ("approvals approve", json!({ "ids": ["a-1", "a-2"], "for": "24h", "valid_for": "2h" })),
+        ("instructions add", json!({ "text": ["count", "twice"], "priority": -3 })),
+    ];
+    for (name, input) in good {
+        assert!(read(name, input.clone()).is_ok(), "{name} {input}: {:?}", read(name, input.clone()).err());
+    }
+    let bad = [
+        ("grants add", json!({})),
+        ("grants add", json!({ "tool": "write_file", "for": "a while" })),
+        ("run", json!({ "request": ["x"], "plan": true, "wait": true })),
+        ("run", json!({ "request": [] })),
+        ("audit verify", json!({ "complete": true, "export": "record.jsonl" })),
+        ("forget", json!({ "person": "demo:lea", "dry_run": true, "yes": true })),
+        ("tools level", json!({ "tool": "write_file", "level": 9 })),
+        ("grants revoke", json!("g-1")),
+    ];
+    for (name, input) in bad {
+        let refused = read(name, input.clone()).err().map(|problem| problem.code);
+        assert_eq!(refused, Some(Code::BAD_ARGUMENTS), "{name} {input}");
     }
 }
 

@@ -26,7 +26,7 @@ const TRIES: u32 = 5;
 pub struct ResetAuthority {
     /// Say what would be withdrawn, and change nothing
     #[arg(long)]
-    #[serde(rename = "dry_run", default)]
+    #[serde(default)]
     pub dry_run: bool,
     /// Do it without asking
     #[arg(long, conflicts_with = "dry_run")]
@@ -84,6 +84,8 @@ pub struct AuthorityReset {
     pub switches: Vec<String>,
     /// Tools that were registered, and levels that were set.
     pub tools: Vec<String>,
+    /// Standing instructions.
+    pub instructions: usize,
     /// Unfinished tasks: they are ended, because another program may have written what they would go on with.
     pub tasks: usize,
     pub done: bool,
@@ -102,7 +104,7 @@ impl Output for AuthorityReset {
 
 impl AuthorityReset {
     fn lines(&self) -> Vec<String> {
-        let Self { approvals, grants, addresses, people, switches, tools, tasks, done } = self;
+        let Self { approvals, grants, addresses, people, switches, tools, instructions, tasks, done } = self;
         let verb = if *done { "withdrawn" } else { "would be withdrawn" };
         let addresses =
             pluralize(*addresses, "link of an address to a person", "links of addresses to people");
@@ -114,6 +116,12 @@ impl AuthorityReset {
             format!("  {addresses}"),
             format!("  {people} of people"),
         ];
+        if *instructions > 0 {
+            lines.push(format!(
+                "  {}",
+                pluralize(*instructions, "standing instruction", "standing instructions")
+            ));
+        }
         if *tasks > 0 {
             let verb = if *done { "ended" } else { "would be ended" };
             lines.push(format!("  {verb}: {}", pluralize(*tasks, "unfinished task", "unfinished tasks")));

@@ -83,6 +83,7 @@ impl Rows {
             people: self.people.iter().filter(|one| self.plain(one) != **one || tagged(one)).count(),
             switches: self.switches.iter().map(switched).collect(),
             tools: self.tools.iter().map(|tool| tool.tool_id.to_string()).collect(),
+            instructions: self.instructions.len(),
             tasks: self.tasks.len(),
             done,
         }

@@ -21,7 +21,7 @@ pub struct ApplyPolicyFile {
     pub file: PathBuf,
     /// Only say what would change, and change nothing
     #[arg(long)]
-    #[serde(rename = "dry_run", default)]
+    #[serde(default)]
     pub dry_run: bool,
 }
 

@@ -20,7 +20,7 @@ pub struct RemovePolicyFile {
     pub file: String,
     /// Only say what would change, and change nothing
     #[arg(long)]
-    #[serde(rename = "dry_run", default)]
+    #[serde(default)]
     pub dry_run: bool,
 }
 

@@ -20,7 +20,7 @@ use crate::operation::{
 pub struct ExportAudit {
     /// Do not sign a checkpoint first
     #[arg(long)]
-    #[serde(default, rename = "as_is")]
+    #[serde(default)]
     pub as_is: bool,
 }
 
