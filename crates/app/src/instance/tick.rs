@@ -3,7 +3,7 @@
 use clap::Args;
 use kernel::admit::AdmissionCounts;
 use kernel::{Code, JobReport, JobState, Problem};
-use present::{Page, Style, inline};
+use present::{Page, Style};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,12 +25,7 @@ impl Operation for RunJobs {
 
     async fn run(self, context: &OperationContext<'_>) -> Result<StreamEnd, OperationError> {
         let OperationContext { app, io } = *context;
-        if let Some(warning) = app.policies().warning().await {
-            let command = io.style().note_theme.paint_command("regent acl validate");
-            let mut page = Page::new();
-            page.add_note(format!("! {}: {command}", inline(&warning)));
-            io.note(&page);
-        }
+        io.note(&app.policies().render_warning(io.style().note_theme).await);
         context.emit(&AdmissionReport { admitted: app.events().admit_waiting().await? })?;
         let jobs = JobList(app.instance().tick().await?);
         context.emit(&jobs)?;

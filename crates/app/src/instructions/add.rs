@@ -87,7 +87,8 @@ impl Instructions<'_> {
                 .audit(AuditEvent::InstructionAdded(&note).entry(OWNER, services.now()));
             match services.ledger.commit(batch).await {
                 Ok(_) => return self.view(note).await,
-                Err(CommitError::Refused(Refusal::Present { .. })) => {}
+                // Another process took the number.
+                Err(CommitError::Refused(Refusal::Duplicate { .. } | Refusal::Present { .. })) => {}
                 Err(error) => return Err(error.into()),
             }
         }

@@ -15,7 +15,7 @@ use crate::operation::{OperationEntry, OperationGroup, Output};
 
 pub use add::AddInstruction;
 pub use list::{InstructionList, ListInstructions};
-pub use remove::RemoveInstruction;
+pub use remove::{InstructionRemoval, RemoveInstruction};
 
 pub const GROUP: OperationGroup = OperationGroup::new(
     "instructions",

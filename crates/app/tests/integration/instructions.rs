@@ -121,3 +121,22 @@ async fn they_are_listed_in_the_order_agents_read_them_and_bad_ones_are_refused(
         assert_eq!(instructions.add("d", 0).await.unwrap().id, 4, "{kept:?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn those_that_are_added_or_removed_at_once_are_each_counted_once() {
+    for kept in Kept::each() {
+        let world = World::new(kept).await;
+        world.app.instructions().add("first", 0).await.unwrap();
+        let add = |text: &'static str| world.app.instructions().add(text, 0);
+        let added = tokio::join!(add("a"), add("b"), add("c"), add("d"));
+        let mut ids: Vec<u64> =
+            [added.0, added.1, added.2, added.3].into_iter().map(|view| view.unwrap().id).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, [2, 3, 4, 5], "{kept:?}");
+        let instructions = world.app.instructions();
+        let (one, other) = tokio::join!(instructions.remove(3), instructions.remove(3));
+        let removed = [one, other].into_iter().filter(Result::is_ok).count();
+        assert_eq!(removed, 1, "{kept:?}");
+        assert_eq!(instructions.list().await.unwrap().len(), 4, "{kept:?}");
+    }
+}
