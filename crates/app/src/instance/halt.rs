@@ -86,8 +86,11 @@ impl Instance<'_> {
         }
         let ledger = self.app.kernel.ledger().await?;
         let before: Option<Halt> = ledger.first(Select::by("name", &Halt::ALL.to_owned())).await?;
-        self.app.kernel.record_halt(now).await?;
-        let (already, since) = (before.is_some(), before.map_or(now, |halt| halt.at));
-        Ok(Halted { since, already, recorded: true })
+        // A halt counts from its request on. A process that was killed may have left one: the earlier time goes on record.
+        let requested = ledger.seal().vault().halt_request().map_err(ledger::StoreError::from)?;
+        let since = requested.map_or(now, |requested| requested.min(now));
+        self.app.kernel.record_halt(since).await?;
+        let already = before.is_some() || since < now;
+        Ok(Halted { since: before.map_or(since, |halt| halt.at), already, recorded: true })
     }
 }

@@ -251,7 +251,11 @@ impl Site<'_> {
         let since = lines.get(halted).and_then(|line| text(line, "at"));
         let ended = lines.iter().take(resumed).filter(is_long).filter(|line| text(line, "at") >= since);
         if ended.count() != 1 {
-            found.push(Invariant::Halted.violated("what came of the call that ran is not on record"));
+            let entries = lines.iter().take(resumed).filter(is_long);
+            let entries: Vec<_> = entries.map(|line| (text(line, "kind"), text(line, "at"))).collect();
+            let what =
+                format!("what came of the call that ran is not on record: halted at {since:?}, {entries:?}");
+            found.push(Invariant::Halted.violated(what));
         }
         Ok(found)
     }
