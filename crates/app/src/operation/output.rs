@@ -3,7 +3,7 @@
 use kernel::Problem;
 use present::{Page, Style};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub trait Output: Serialize + Send + Sync + Sized {
     /// The result for a person.
@@ -24,9 +24,11 @@ pub trait Output: Serialize + Send + Sync + Sized {
     }
 }
 
-/// A line for each of these values.
+/// A line for each of these values. A value that cannot be written as JSON says so in its line.
 pub fn json_each<T: Serialize>(values: &[T]) -> Vec<Value> {
-    values.iter().map(|value| serde_json::to_value(value).unwrap_or_default()).collect()
+    let line =
+        |value: &T| serde_json::to_value(value).unwrap_or_else(|error| json!({ "error": error.to_string() }));
+    values.iter().map(line).collect()
 }
 
 /// The end of an operation whose result was written part by part.
