@@ -48,7 +48,7 @@ pub(crate) struct BackupDraft {
 /// A copy that was set up in a scratch place, brought forward if it was older, and looked at.
 pub(crate) struct ExaminedCopy {
     pub(crate) scratch: FolderDraft,
-    pub(crate) seal: Seal,
+    pub(crate) seal: Arc<Seal>,
     pub(crate) counted: Count,
     /// What is not there as it was; then it is no good.
     pub(crate) lost: Option<String>,
@@ -242,7 +242,7 @@ impl OsHost {
                 Err(error) => return Err(file_problem("copy", &folder.join(name), &error)),
             }
         }
-        let seal = load_seal(&instance, &VaultOwner::File, &self.ids)?;
+        let seal = Arc::new(load_seal(&instance, &VaultOwner::File, &self.ids)?);
         if seal.stream() != manifest.node {
             return Err(damaged_backup("its `node` is not that of the manifest"));
         }
@@ -256,10 +256,11 @@ impl OsHost {
             return Err(damaged_backup("the database in it does not hold what the manifest says"));
         }
         self.stage("bring scratch forward");
-        Hold::take(&database).await?.migrate(None, &seal, &Silent).await?;
+        Hold::take(&database).await?.migrate(None, Arc::clone(&seal), Arc::new(Silent)).await?;
         let store = Arc::new(SqliteStore::open(&database).await?);
         store.describe().await?; // every page is looked at
-        let ledger = Ledger::start(Arc::<SqliteStore>::clone(&store) as _, seal, Arc::new(Silent));
+        let ledger =
+            Ledger::start(Arc::<SqliteStore>::clone(&store) as _, Arc::clone(&seal), Arc::new(Silent));
         // Rows from before they were sealed are sealed as they are if the audit has an entry for each of them.
         let older = before.schema < SEALED_SCHEMA;
         let found = ledger.examine_audit(AuditScope { complete: older, ..AuditScope::default() }).await?;
@@ -272,7 +273,7 @@ impl OsHost {
         let after = SqliteStore::tally(&database).await?;
         Ok(ExaminedCopy {
             scratch,
-            seal: load_seal(&instance, &VaultOwner::File, &self.ids)?,
+            seal,
             counted,
             lost: before.lost_in(&after),
             fault,

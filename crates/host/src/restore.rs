@@ -373,7 +373,10 @@ impl OsHost {
         }
         let instance = instance_in(examined.scratch.path());
         let database = instance.database();
-        Hold::take(&database).await?.migrate(Some(&record), &examined.seal, &Silent).await?;
+        Hold::take(&database)
+            .await?
+            .migrate(Some(record), Arc::clone(&examined.seal), Arc::new(Silent))
+            .await?;
         // A record that is refused does not keep an upgrade back; here it would leave the halt and the keys behind.
         let store = SqliteStore::open(&database).await?;
         let written = read_stamp_of(&store).await?;

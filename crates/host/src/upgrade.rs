@@ -69,7 +69,7 @@ impl OsHost {
         self.stage("migrate");
         let mut record = self.record(&AuditEvent::InstanceUpgraded { from, to, kept: Some(digest) });
         self.enter_seals(&lapsed, confirmed, &mut record);
-        if let Err(error) = hold.migrate(Some(&record), &self.seal()?, &*self.probe).await {
+        if let Err(error) = hold.migrate(Some(record), self.seal()?.into(), Arc::clone(&self.probe)).await {
             // Then it is a copy of nothing but the instance as it still is, and whoever tries again makes another.
             drop(files::remove(&kept));
             return Err(refused(error.into()));

@@ -6,7 +6,6 @@
 //! Start reading at [`SqliteStore::open`].
 
 mod migrations;
-mod packed;
 mod postgres;
 pub mod schema;
 mod sql;

@@ -65,10 +65,10 @@ impl Ledger {
     /// Starts the committer on the current runtime. It ends with the last handle on the ledger. When more
     /// batches wait than the channel holds, writers wait too: nothing is dropped.
     #[must_use]
-    pub fn start(store: Arc<dyn Store>, seal: Seal, probe: Arc<dyn Probe>) -> Self {
+    pub fn start(store: Arc<dyn Store>, seal: impl Into<Arc<Seal>>, probe: Arc<dyn Probe>) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING_BATCHES);
         let ledger =
-            Self { store, seal: Arc::new(seal), jobs, barriers: Arc::default(), healed: Arc::default() };
+            Self { store, seal: seal.into(), jobs, barriers: Arc::default(), healed: Arc::default() };
         let committer = Committer {
             store: Arc::clone(&ledger.store),
             seal: Arc::clone(&ledger.seal),
@@ -183,7 +183,7 @@ impl Committer {
             }
             let (group, done): (Vec<_>, Vec<_>) = jobs.drain(..).map(|job| (job.batch, job.done)).unzip();
             self.probe.reached(Point::Committing);
-            let applied = self.store.transact(&group, &self.seal, &*self.probe).await;
+            let applied = self.store.transact(group, &self.seal, &self.probe).await;
             if let Ok(applied) = &applied
                 && applied.outcomes.iter().any(Result::is_ok)
             {

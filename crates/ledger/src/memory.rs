@@ -1,6 +1,7 @@
 //! The store in memory: a map of table → key → row. For tests and simulations; it keeps nothing.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use domain::probe::Probe;
@@ -55,11 +56,16 @@ impl MemoryStore {
 
 #[async_trait]
 impl Store for MemoryStore {
-    async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError> {
+    async fn transact(
+        &self,
+        group: Vec<Batch>,
+        seal: &Arc<Seal>,
+        probe: &Arc<dyn Probe>,
+    ) -> Result<Applied, StoreError> {
         let mut tables = self.tables.lock().await;
         // A transaction that was dropped half-way is taken back by the next one, as a database does it at once.
         tables.take_back_to(0);
-        let applied = apply(&mut *tables, group, seal, probe).await;
+        let applied = apply(&mut *tables, &group, seal, &**probe).await;
         if !applied.as_ref().is_ok_and(|applied| any_written(&applied.outcomes)) {
             tables.take_back_to(0);
         }

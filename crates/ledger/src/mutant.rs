@@ -126,13 +126,18 @@ impl Mutant {
 
 #[async_trait]
 impl Store for Mutant {
-    async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError> {
+    async fn transact(
+        &self,
+        group: Vec<Batch>,
+        seal: &Arc<Seal>,
+        probe: &Arc<dyn Probe>,
+    ) -> Result<Applied, StoreError> {
         let groups = self.groups.fetch_add(1, Ordering::Relaxed) + 1;
         if self.without == Guard::Durability && groups.is_multiple_of(FORGOTTEN) {
             return Ok(Applied { outcomes: group.iter().map(|_| Ok(Written::Now)).collect(), after: None });
         }
         let weak: Vec<Batch> = group.iter().map(|batch| self.weaken(batch)).collect();
-        self.inner.transact(&weak, seal, probe).await
+        self.inner.transact(weak, seal, probe).await
     }
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {

@@ -6,6 +6,7 @@
 //! commit, and sequence numbers are given in the order of commits: whoever reads by them misses nothing.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use domain::probe::{Point, Probe};
@@ -120,8 +121,14 @@ pub struct Described {
 
 #[async_trait]
 pub trait Store: Send + Sync + std::fmt::Debug {
-    /// Writes the batches in one durable transaction. A refused batch leaves no trace and harms no other.
-    async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError>;
+    /// Writes the batches in one durable transaction. A refused batch leaves no trace and harms no other. The store owns what
+    /// it is given, so that a thread of its own can write it.
+    async fn transact(
+        &self,
+        group: Vec<Batch>,
+        seal: &Arc<Seal>,
+        probe: &Arc<dyn Probe>,
+    ) -> Result<Applied, StoreError>;
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError>;
 

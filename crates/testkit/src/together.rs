@@ -39,7 +39,12 @@ impl Together {
 
 #[async_trait]
 impl Store for Together {
-    async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError> {
+    async fn transact(
+        &self,
+        group: Vec<Batch>,
+        seal: &Arc<Seal>,
+        probe: &Arc<dyn Probe>,
+    ) -> Result<Applied, StoreError> {
         self.inner.transact(group, seal, probe).await
     }
 

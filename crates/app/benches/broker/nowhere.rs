@@ -1,6 +1,7 @@
 //! A store that keeps only what the next batch is measured against: what the ledger and the broker cost without a database.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use domain::probe::Probe;
@@ -28,8 +29,13 @@ const SMALL: [&str; 5] = ["salts", "budgets", "audit_heads", "checkpoints", "aut
 
 #[async_trait]
 impl Store for Nowhere {
-    async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError> {
-        apply(&mut *self.0.lock().await, group, seal, probe).await
+    async fn transact(
+        &self,
+        group: Vec<Batch>,
+        seal: &Arc<Seal>,
+        probe: &Arc<dyn Probe>,
+    ) -> Result<Applied, StoreError> {
+        apply(&mut *self.0.lock().await, &group, seal, &**probe).await
     }
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {

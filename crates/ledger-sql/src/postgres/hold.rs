@@ -1,6 +1,8 @@
 //! A database that nobody else writes to, for as long as something is done about the whole of it. Everything happens in
 //! one open transaction: it can be looked at as it will be, and is committed or was never there.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use domain::probe::Probe;
 use ledger::Seal;
@@ -172,9 +174,9 @@ impl Snapshot for &PostgresHold {
 impl Store for PostgresHold {
     async fn transact(
         &self,
-        _group: &[Batch],
-        _seal: &Seal,
-        _probe: &dyn Probe,
+        _group: Vec<Batch>,
+        _seal: &Arc<Seal>,
+        _probe: &Arc<dyn Probe>,
     ) -> Result<Applied, StoreError> {
         Err(StoreError::ReadOnly("it is only looked at".into()))
     }

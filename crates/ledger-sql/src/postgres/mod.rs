@@ -15,6 +15,7 @@ mod readers;
 mod rows;
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -192,13 +193,18 @@ const fn may_pass(error: &StoreError) -> bool {
 
 #[async_trait]
 impl Store for PostgresStore {
-    async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError> {
+    async fn transact(
+        &self,
+        group: Vec<Batch>,
+        seal: &Arc<Seal>,
+        probe: &Arc<dyn Probe>,
+    ) -> Result<Applied, StoreError> {
         let mut sent = Vec::new();
         let mut pauses = PAUSES.iter();
         loop {
             let before = std::mem::take(&mut sent);
             let silent = |_elapsed| StoreError::Lost(no_answer(ATTEMPT));
-            let attempt = timeout(ATTEMPT, self.attempt(group, seal, probe, &mut sent)).await;
+            let attempt = timeout(ATTEMPT, self.attempt(&group, seal, &**probe, &mut sent)).await;
             let attempt = attempt.map_err(silent)?;
             match (attempt, pauses.next()) {
                 (Ok(Applied { outcomes, after }), _) => {

@@ -16,7 +16,7 @@ use super::errors::failure;
 use super::migrate::newest;
 use super::{ATTEMPT, DIALECT, PostgresStore, SCHEMA, cells, connect, no_answer};
 use crate::sql;
-use crate::sqlite::{Draining, Filling};
+use crate::sqlite::{FileReader, FileWriter};
 use crate::tally::{Chain, ENTRIES, Stored, Tally, count, head};
 
 impl PostgresStore {
@@ -29,17 +29,17 @@ impl PostgresStore {
         let mut connection = timeout(ATTEMPT, connect(&self.options)).await.map_err(silent)??;
         let one_moment = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
         let mut tx = connection.begin_with(one_moment).await.map_err(failure)?;
-        let mut into = Filling::begin(file).await?;
+        let mut into = FileWriter::begin(file).await?;
         for table in TABLES {
             let mut last: Option<Row> = None;
             loop {
-                let mut rows =
-                    timeout(ATTEMPT, page(&mut tx, table, last.as_ref())).await.map_err(silent)??;
-                into.put(table, &rows).await?;
-                if rows.len() < sql::PAGE {
+                let rows = timeout(ATTEMPT, page(&mut tx, table, last.as_ref())).await.map_err(silent)??;
+                let is_full = rows.len() == sql::PAGE;
+                last = rows.last().cloned();
+                into.put(table, rows).await?;
+                if !is_full {
                     break;
                 }
-                last = rows.pop();
             }
         }
         let tally = tally(&mut tx).await?;
@@ -81,7 +81,7 @@ pub(super) async fn replace(connection: &mut PgConnection, file: &Path) -> Resul
         names.iter().map(|name| format!("ALTER TABLE {name} {word} TRIGGER USER;")).collect()
     };
     run(connection, format!("{} TRUNCATE {};", guards("DISABLE"), names.join(", "))).await?;
-    let mut from = Draining::begin(file).await?;
+    let mut from = FileReader::begin(file).await?;
     for table in TABLES {
         let mut last: Option<Row> = None;
         loop {

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ledger::store::StoreError;
+use ledger::store::{StoreError, key_of};
 use ledger::table::Table;
 use ledger::value::Row;
-use sqlx::AssertSqlSafe;
-use sqlx::Connection as _;
-use sqlx::sqlite::SqliteConnection;
+use rusqlite::Connection;
 
-use super::{DIALECT, SqliteStore, bind_all, decode_all, execute, failure, look, options, pragma};
+use super::cells::{bind, read_rows};
+use super::connection::{connect, execute, failure, query_value, read_pragma};
+use super::{ConnectionThread, DIALECT, SqliteStore};
 use crate::sql;
 use crate::tally::{Chain, ENTRIES, Stored, Tally, count, head};
 
@@ -22,10 +22,13 @@ impl SqliteStore {
     /// If it cannot be read, or the copy cannot be written.
     pub async fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
         let name = to.to_str().ok_or_else(|| StoreError::Other("the path of a copy must be UTF-8".into()))?;
-        let mut connection = connect(from).await?;
-        let copied = sqlx::query("VACUUM INTO ?").bind(name.to_owned()).execute(&mut connection).await;
-        close(connection).await?;
-        copied.map(drop).map_err(|error| failure(&error))
+        let name = name.to_owned();
+        let thread = ConnectionThread::connect(from).await?;
+        let copy =
+            move |connection: &mut Connection| connection.execute("VACUUM INTO ?", [name]).map_err(failure);
+        let copied = thread.run(copy).await;
+        thread.close().await;
+        copied.map(drop)
     }
 
     /// What it holds. It may be of an older schema.
@@ -33,92 +36,107 @@ impl SqliteStore {
     /// # Errors
     /// If it cannot be read.
     pub async fn tally(path: &Path) -> Result<Tally, StoreError> {
-        let mut connection = connect(path).await?;
-        execute(&mut connection, "BEGIN").await?; // everything of one moment
-        let tally = tally(&mut connection).await;
-        execute(&mut connection, "ROLLBACK").await?;
-        close(connection).await?;
+        let thread = ConnectionThread::connect(path).await?;
+        let tally = thread.run(|connection| {
+            execute(connection, "BEGIN")?; // everything of one moment
+            let tally = tally(connection);
+            execute(connection, "ROLLBACK")?;
+            tally
+        });
+        let tally = tally.await;
+        thread.close().await;
         tally
     }
+
+    /// The schema of the file, without changing it; `None` if it is empty.
+    ///
+    /// # Errors
+    /// If it is not ours, newer, or cannot be read.
+    pub async fn schema_of(path: &Path) -> Result<Option<i64>, StoreError> {
+        let found = read_pragma(&connect(path)?, "user_version")?;
+        Ok((found > 0).then_some(found))
+    }
 }
 
-pub(crate) async fn connect(path: &Path) -> Result<SqliteConnection, StoreError> {
-    let mut connection =
-        SqliteConnection::connect_with(&options(path)).await.map_err(|error| failure(&error))?;
-    look(&mut connection).await?;
-    Ok(connection)
-}
-
-pub(crate) async fn close(connection: SqliteConnection) -> Result<(), StoreError> {
-    connection.close().await.map_err(|error| failure(&error))
-}
-
-async fn tally(connection: &mut SqliteConnection) -> Result<Tally, StoreError> {
+fn tally(connection: &Connection) -> Result<Tally, StoreError> {
     const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
-    const PAGE: &str = "SELECT stream, seq, bytes, prev_hash, hash FROM audit \
-                        WHERE (stream, seq) > (?, ?) ORDER BY stream, seq LIMIT ?";
-    let failed = |error: sqlx::Error| failure(&error);
-    let schema = pragma(connection, "user_version").await?;
-    let names: Vec<String> = sqlx::query_scalar(TABLES).fetch_all(&mut *connection).await.map_err(failed)?;
+    const HEADS: &str = "SELECT stream, seq, hash FROM audit_heads ORDER BY stream";
+    let schema = read_pragma(connection, "user_version")?;
+    let names: Vec<String> = read_all(connection, TABLES, [], |row| row.get(0))?;
     let mut rows = BTreeMap::new();
     for name in names {
-        let counted = sqlx::query_scalar(AssertSqlSafe(format!("SELECT count(*) FROM \"{name}\"")));
-        rows.insert(name, count(counted.fetch_one(&mut *connection).await.map_err(failed)?));
+        let counted = query_value(connection, &format!("SELECT count(*) FROM \"{name}\""))?;
+        rows.insert(name, count(counted));
     }
     let heads: Vec<(String, i64, Vec<u8>)> =
-        sqlx::query_as("SELECT stream, seq, hash FROM audit_heads ORDER BY stream")
-            .fetch_all(&mut *connection)
-            .await
-            .map_err(failed)?;
+        read_all(connection, HEADS, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let mut chain = Chain::default();
-    loop {
-        let page = sqlx::query_as(PAGE).bind(chain.stream.clone()).bind(chain.seq).bind(ENTRIES);
-        let page: Vec<Stored> = page.fetch_all(&mut *connection).await.map_err(failed)?;
-        if !chain.take(page) {
-            break;
-        }
-    }
+    while chain.take(page_of_chain(connection, &chain)?) {}
     Ok(Tally { schema, rows, heads: heads.into_iter().filter_map(head).collect(), chain: chain.finish() })
 }
 
-/// A new database that is filled with rows from elsewhere, in one transaction.
-pub(crate) struct Filling(SqliteConnection);
+fn page_of_chain(connection: &Connection, chain: &Chain) -> Result<Vec<Stored>, StoreError> {
+    const PAGE: &str = "SELECT stream, seq, bytes, prev_hash, hash FROM audit \
+                        WHERE (stream, seq) > (?, ?) ORDER BY stream, seq LIMIT ?";
+    read_all(connection, PAGE, (&chain.stream, chain.seq, ENTRIES), |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+    })
+}
 
-impl Filling {
+fn read_all<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl rusqlite::Params,
+    read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>, StoreError> {
+    let mut statement = connection.prepare_cached(sql).map_err(failure)?;
+    let rows = statement.query_map(parameters, read).map_err(failure)?;
+    rows.collect::<Result<_, _>>().map_err(failure)
+}
+
+/// A new database that is filled with rows from elsewhere, in one transaction.
+#[derive(Debug)]
+pub(crate) struct FileWriter(ConnectionThread);
+
+impl FileWriter {
     pub(crate) async fn begin(path: &Path) -> Result<Self, StoreError> {
         SqliteStore::open(path).await?.close().await;
-        let mut connection = connect(path).await?;
-        execute(&mut connection, "BEGIN IMMEDIATE").await?;
-        // What the schema comes with: everything is taken from elsewhere.
-        execute(&mut connection, "DELETE FROM database_stamp").await?;
-        Ok(Self(connection))
+        let thread = ConnectionThread::connect(path).await?;
+        // What the schema comes with is taken away: everything is taken from elsewhere.
+        thread.run(|connection| execute(connection, "BEGIN IMMEDIATE; DELETE FROM database_stamp")).await?;
+        Ok(Self(thread))
     }
 
-    pub(crate) async fn put(&mut self, table: &'static Table, rows: &[Row]) -> Result<(), StoreError> {
-        let refs: Vec<&Row> = rows.iter().collect();
-        for portion in sql::portions(table, &refs) {
-            let sql = sql::insert_whole(table, portion.len(), DIALECT);
-            let written = bind_all(&sql, portion.iter().copied().flatten()).execute(&mut self.0).await;
-            let written = written.map_err(|error| failure(&error))?;
-            sql::check_whole(table, portion.len(), written.rows_affected())?;
-        }
-        Ok(())
+    pub(crate) async fn put(&mut self, table: &'static Table, rows: Vec<Row>) -> Result<(), StoreError> {
+        let put = move |connection: &mut Connection| {
+            let mut statement =
+                connection.prepare_cached(&sql::insert_whole(table, 1, DIALECT)).map_err(failure)?;
+            let mut written = 0;
+            for row in &rows {
+                bind(&mut statement, row)?;
+                written += statement.raw_execute().map_err(failure)? as u64;
+            }
+            sql::check_whole(table, rows.len(), written)
+        };
+        self.0.run(put).await
     }
 
-    pub(crate) async fn finish(mut self) -> Result<(), StoreError> {
-        execute(&mut self.0, "COMMIT").await?;
-        close(self.0).await
+    pub(crate) async fn finish(self) -> Result<(), StoreError> {
+        let committed = self.0.run(|connection| execute(connection, "COMMIT")).await;
+        self.0.close().await;
+        committed
     }
 }
 
 /// A database whose rows are taken elsewhere, page by page, all of one moment.
-pub(crate) struct Draining(SqliteConnection);
+#[derive(Debug)]
+pub(crate) struct FileReader(ConnectionThread);
 
-impl Draining {
+impl FileReader {
     pub(crate) async fn begin(path: &Path) -> Result<Self, StoreError> {
-        let mut connection = connect(path).await?;
-        execute(&mut connection, "BEGIN").await?;
-        Ok(Self(connection))
+        let thread = ConnectionThread::connect(path).await?;
+        thread.run(|connection| execute(connection, "BEGIN")).await?;
+        Ok(Self(thread))
     }
 
     pub(crate) async fn page(
@@ -126,14 +144,19 @@ impl Draining {
         table: &'static Table,
         after: Option<&Row>,
     ) -> Result<Vec<Row>, StoreError> {
-        let key = after.map(|row| ledger::store::key_of(table, row)).unwrap_or_default();
         let sql = sql::page(table, after.is_some(), DIALECT);
-        let rows = bind_all(&sql, &key).fetch_all(&mut self.0).await;
-        decode_all(table, &rows.map_err(|error| failure(&error))?)
+        let key = after.map(|row| key_of(table, row)).unwrap_or_default();
+        let read = move |connection: &mut Connection| {
+            let mut statement = connection.prepare_cached(&sql).map_err(failure)?;
+            bind(&mut statement, &key)?;
+            read_rows(table, &mut statement)
+        };
+        self.0.run(read).await
     }
 
-    pub(crate) async fn finish(mut self) -> Result<(), StoreError> {
-        execute(&mut self.0, "ROLLBACK").await?;
-        close(self.0).await
+    pub(crate) async fn finish(self) -> Result<(), StoreError> {
+        let ended = self.0.run(|connection| execute(connection, "ROLLBACK")).await;
+        self.0.close().await;
+        ended
     }
 }

@@ -156,10 +156,15 @@ impl Flaky {
 
 #[async_trait]
 impl Store for Flaky {
-    async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError> {
+    async fn transact(
+        &self,
+        group: Vec<Batch>,
+        seal: &Arc<Seal>,
+        probe: &Arc<dyn Probe>,
+    ) -> Result<Applied, StoreError> {
         self.gates.wait(Gate::Write).await?;
         let mut held = Vec::with_capacity(group.len());
-        for batch in group {
+        for batch in &group {
             held.push(if group.len() == 1 { Some(self.holds(batch).await?) } else { None });
         }
         let applied = self.inner.transact(group, seal, probe).await?;

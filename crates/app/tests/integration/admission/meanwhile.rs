@@ -75,7 +75,12 @@ impl Meanwhile {
 
 #[async_trait]
 impl Store for Meanwhile {
-    async fn transact(&self, group: &[Batch], seal: &Seal, probe: &dyn Probe) -> Result<Applied, StoreError> {
+    async fn transact(
+        &self,
+        group: Vec<Batch>,
+        seal: &Arc<Seal>,
+        probe: &Arc<dyn Probe>,
+    ) -> Result<Applied, StoreError> {
         self.inner.transact(group, seal, probe).await
     }
 
