@@ -1,12 +1,72 @@
 //! Lines of standard input, however long they are.
 
-use std::io::{self, BufRead};
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read};
 
 use app::operation::InputLine;
+use domain::limits::LINE_BYTES;
+use tokio::sync::{Mutex, mpsc};
+
+/// What is read at a time.
+const CHUNK: usize = 64 * 1024;
+/// Chunks that are read before anybody asks for them.
+const AHEAD: usize = 1;
+
+/// Lines that a thread of its own reads, a chunk at a time: Ctrl-C must work while there is no input.
+#[derive(Debug, Default)]
+pub(crate) struct LineFeed(Mutex<Option<Feed>>);
+
+#[derive(Debug)]
+struct Feed {
+    chunks: mpsc::Receiver<io::Result<Vec<InputLine>>>,
+    lines: VecDeque<InputLine>,
+}
+
+impl LineFeed {
+    /// The next line of standard input; `None` at its end. It may be dropped and called again.
+    pub(crate) async fn next(&self) -> io::Result<Option<InputLine>> {
+        let mut feed = self.0.lock().await;
+        let Feed { chunks, lines } = feed.get_or_insert_with(|| {
+            let (sender, chunks) = mpsc::channel(AHEAD);
+            host::start_blocking(move || feed_lines(io::stdin().lock(), &sender));
+            Feed { chunks, lines: VecDeque::new() }
+        });
+        while lines.is_empty() {
+            match chunks.recv().await {
+                Some(chunk) => lines.extend(chunk?),
+                None => break,
+            }
+        }
+        Ok(lines.pop_front())
+    }
+}
+
+/// Reads to the end, or until nobody asks any more.
+fn feed_lines(input: impl Read, chunks: &mpsc::Sender<io::Result<Vec<InputLine>>>) {
+    let mut input = BufReader::with_capacity(CHUNK, input);
+    loop {
+        let chunk = read_lines(&mut input, LINE_BYTES).transpose();
+        let Some(chunk) = chunk else { return };
+        let is_last = chunk.is_err();
+        if chunks.blocking_send(chunk).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// The next line, and those behind it that are here already; `None` at the end.
+fn read_lines<R: Read>(input: &mut BufReader<R>, most: usize) -> io::Result<Option<Vec<InputLine>>> {
+    let Some(first) = read_line(input, most)? else { return Ok(None) };
+    let mut lines = vec![first];
+    while input.buffer().contains(&b'\n') {
+        lines.extend(read_line(input, most)?);
+    }
+    Ok(Some(lines))
+}
 
 /// One line, without ever holding more than `most` bytes of it. What is longer, or is no UTF-8, is read to its end
 /// and answered with the reason.
-pub(crate) fn read_line(input: &mut impl BufRead, most: usize) -> io::Result<Option<InputLine>> {
+fn read_line(input: &mut impl BufRead, most: usize) -> io::Result<Option<InputLine>> {
     let mut line = Vec::new();
     let mut seen_anything = false;
     let mut too_long = false;

@@ -10,14 +10,13 @@ use app::tasks::Report;
 use app::{App, Code, Problem, Surface, WaitMode};
 use async_trait::async_trait;
 use domain::event::TERMINAL;
-use domain::limits::LINE_BYTES;
 use host::ProcessEnvironment;
 use present::progress::TaskProgress;
 use present::{Page, Style};
 use serde_json::Value;
 
 use crate::attend::{self, Attendance};
-use crate::input::read_line;
+use crate::input::LineFeed;
 use crate::live::Live;
 use crate::show::Screen;
 use crate::terminal::TerminalSession;
@@ -31,6 +30,7 @@ pub(crate) struct TerminalIo<'a> {
     pub(crate) live: &'a Live,
     /// Whether a person was beside work: they hear its end.
     attended: AtomicBool,
+    lines: LineFeed,
 }
 
 impl<'a> TerminalIo<'a> {
@@ -41,7 +41,15 @@ impl<'a> TerminalIo<'a> {
         seat: &'a TerminalSession,
         live: &'a Live,
     ) -> Self {
-        Self { app, screen, environment, seat, live, attended: AtomicBool::new(false) }
+        Self {
+            app,
+            screen,
+            environment,
+            seat,
+            live,
+            attended: AtomicBool::new(false),
+            lines: LineFeed::default(),
+        }
     }
 
     /// Rings for a person who was beside work, if their terminal is read aloud.
@@ -90,8 +98,7 @@ impl OperationIo for TerminalIo<'_> {
     }
 
     async fn read_line(&self) -> Result<Option<InputLine>, Problem> {
-        // On a thread of its own: Ctrl-C must work while there is no input.
-        let line = host::run_blocking(|| read_line(&mut io::stdin().lock(), LINE_BYTES)).await;
+        let line = self.lines.next().await;
         line.map_err(|error| Problem::new(Code::INPUT, format!("standard input cannot be read: {error}")))
     }
 

@@ -10,6 +10,10 @@ pub const REQUEST_BYTES: usize = 64 * 1024;
 pub const INSTRUCTION_BYTES: usize = 4 * 1024;
 /// The content of one event.
 pub const EVENT_BODY_BYTES: usize = 10 * 1024 * 1024;
+/// Lines of `events ingest` that are answered later than the next one is read.
+pub const EVENTS_IN_FLIGHT: usize = 256;
+/// Bytes of content after which no other line is read before one was answered.
+pub const BYTES_IN_FLIGHT: usize = 4 * 1024 * 1024;
 /// Entries that one listing returns by default.
 pub const LIST_ENTRIES: u32 = 100;
 /// Files that one `find_files` or `glob` call names; it counts them all.
@@ -71,7 +75,7 @@ pub const MODEL: Duration = Duration::from_secs(30 * 60);
 /// Exchanges of the same workspace that a request is read with.
 pub const HISTORY: usize = 5;
 /// Batches that one durable transaction takes.
-pub const GROUP_BATCHES: usize = 64;
+pub const GROUP_BATCHES: usize = 256;
 /// Batches that wait for the committer before a writer has to wait too.
 pub const WAITING_BATCHES: usize = 256;
 /// Audit entries after which a checkpoint is due before its time.

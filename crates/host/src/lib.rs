@@ -68,6 +68,12 @@ pub fn read_lines(path: &Path) -> io::Result<impl Iterator<Item = io::Result<Str
     }))
 }
 
+/// Starts work that blocks for as long as the process lives, and does not wait for it.
+pub fn start_blocking(work: impl FnOnce() + Send + 'static) {
+    #[expect(clippy::disallowed_methods, reason = "standard input blocks")]
+    drop(tokio::task::spawn_blocking(work));
+}
+
 /// Waits for work that blocks, without holding up other tasks.
 ///
 /// # Errors

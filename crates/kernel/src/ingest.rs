@@ -63,15 +63,20 @@ where
                     return Ok(IngestedEvent { event, new: None });
                 }
             }
-            // Somebody met the same person or place at the same moment.
-            // Or they were erased.
-            Err(CommitError::Refused(
-                Refusal::Present { .. } | Refusal::Duplicate { .. } | Refusal::Gone { .. },
-            )) if tried < TRIES => {}
+            Err(CommitError::Refused(refusal)) if may_pass(&refusal) && tried < TRIES => {}
             Err(error) => return Err(error.into()),
         }
     }
     Err(Problem::new(domain::problem::Code::INTERNAL, "an event could not be written"))
+}
+
+/// Whether another try may succeed: another process met the same person or place at the same moment, or they were erased, or
+/// an event before this one has to be tried again.
+pub(crate) const fn may_pass(refusal: &Refusal) -> bool {
+    matches!(
+        refusal,
+        Refusal::Present { .. } | Refusal::Duplicate { .. } | Refusal::Gone { .. } | Refusal::OutOfOrder
+    )
 }
 
 async fn write(
@@ -81,7 +86,8 @@ async fn write(
     parties: &EventParties,
 ) -> Result<Event, CommitError> {
     let mut batch = services.batch();
-    let event = enter(services, incoming, key, parties, &mut batch).await?;
+    let place = find_place(services, incoming).await.map_err(|error| CommitError::Store(error.into()))?;
+    let event = enter(services, incoming, key, parties, &place, &mut batch)?;
     services.ledger.commit(batch).await?;
     Ok(event)
 }
@@ -93,20 +99,25 @@ pub(crate) async fn draft(
     parties: &EventParties,
     batch: &mut Batch,
 ) -> Result<Event, Problem> {
-    Ok(enter(services, incoming, &incoming.key(), parties, batch).await?)
+    let place = find_place(services, incoming).await?;
+    Ok(enter(services, incoming, &incoming.key(), parties, &place, batch)?)
 }
 
-async fn enter(
+/// Puts everything that is known of an event into a batch.
+pub(crate) fn enter(
     services: &Services,
     incoming: &Incoming,
     key: &str,
     parties: &EventParties,
+    EventPlace { place, is_new }: &EventPlace,
     batch: &mut Batch,
 ) -> Result<Event, CommitError> {
     let EventParties { sender, agent, driver } = parties;
     let now = services.now();
     [Some(sender), agent.as_ref()].into_iter().flatten().for_each(|person| person.enter(batch));
-    let place = place(services, incoming, batch).await?;
+    if *is_new {
+        batch.put(place);
+    }
     let body = Blob::personal(incoming.content.clone().into_bytes(), &sender.salt);
     let metadata = metadata(incoming).as_ref().map(canonical::bytes).transpose();
     let metadata =
@@ -179,7 +190,15 @@ fn metadata(incoming: &Incoming) -> Option<Value> {
     }
 }
 
-async fn place(services: &Services, incoming: &Incoming, batch: &mut Batch) -> Result<Place, CommitError> {
+/// Where an event happened.
+#[derive(Clone, Debug)]
+pub(crate) struct EventPlace {
+    pub(crate) place: Place,
+    /// Whether it has to be written with the event.
+    pub(crate) is_new: bool,
+}
+
+pub(crate) async fn find_place(services: &Services, incoming: &Incoming) -> Result<EventPlace, StoreError> {
     let place = Place {
         id: services.id(),
         platform: incoming.platform().into(),
@@ -187,9 +206,7 @@ async fn place(services: &Services, incoming: &Incoming, batch: &mut Batch) -> R
         container: incoming.container_id.clone().unwrap_or_default(),
         thread: String::new(),
     };
-    let known = services.ledger.place_like(&place).await.map_err(|error| CommitError::Store(error.into()))?;
-    Ok(known.unwrap_or_else(|| {
-        batch.put(&place);
-        place
-    }))
+    let known = services.ledger.place_like(&place).await?;
+    let is_new = known.is_none();
+    Ok(EventPlace { place: known.unwrap_or(place), is_new })
 }

@@ -26,6 +26,17 @@ impl Party {
         Self { identity, entity: Some(entity), fresh_identity: false, fresh_entity: false, ..self }
     }
 
+    /// The same person, once a batch on its way to the disk writes what was new.
+    #[must_use]
+    pub(crate) fn as_written(&self) -> Self {
+        Self { fresh_identity: false, fresh_entity: false, fresh_salt: false, ..self.clone() }
+    }
+
+    /// Whether something about them is not written yet.
+    pub(crate) const fn is_new(&self) -> bool {
+        self.fresh_identity || self.fresh_entity || self.fresh_salt
+    }
+
     /// Writes what is new, and expects what is not to be there still: whoever was erased a moment ago is somebody new. Two processes may meet somebody for the first time at once: then one batch is
     /// refused as a duplicate, and whoever looks again finds the other's records.
     pub fn enter(&self, batch: &mut Batch) {

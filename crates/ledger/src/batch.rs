@@ -8,6 +8,7 @@ use domain::id::{BatchId, NodeId};
 use crate::authority::Unverified;
 use crate::chain::Entry;
 use crate::records::Lease;
+use crate::sequence::CommitSequence;
 use crate::spend::Spend;
 use crate::table::{Erasable, Record, Table};
 use crate::value::{Cell, Row, Value};
@@ -57,6 +58,8 @@ pub enum Refusal {
     OtherHouse { stream: NodeId },
     #[error(transparent)]
     Unverified(Unverified),
+    #[error("an earlier batch of the same sequence was refused")]
+    OutOfOrder,
 }
 
 /// Tells one batch of this process from every other, whatever id it was given. Only a batch makes one, and it
@@ -100,6 +103,7 @@ pub struct Batch {
     pub(crate) spends: Vec<Spend>,
     pub(crate) ends_epoch: bool,
     pub(crate) seals_existing: bool,
+    pub(crate) sequence: Option<CommitSequence>,
 }
 
 impl Batch {
@@ -117,6 +121,7 @@ impl Batch {
             spends: Vec::new(),
             ends_epoch: false,
             seals_existing: false,
+            sequence: None,
         }
     }
 
@@ -204,6 +209,12 @@ impl Batch {
         self
     }
 
+    /// Refuses this batch if an earlier one of the sequence is refused.
+    pub fn follow(&mut self, sequence: &CommitSequence) -> &mut Self {
+        self.sequence = Some(sequence.clone());
+        self
+    }
+
     /// Takes from a budget, or gives back where the amount is negative. What all batches before this one have spent
     /// counts, whoever handed them in; a batch that is refused or was written before spends nothing. The row that comes
     /// of it is written last: it stands, should the batch put one for the same budget, too.
@@ -245,6 +256,7 @@ impl Batch {
             spends: self.spends.clone(),
             ends_epoch: self.ends_epoch,
             seals_existing: self.seals_existing,
+            sequence: self.sequence.clone(),
         }
     }
 

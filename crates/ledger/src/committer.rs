@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::batch::{Batch, Refusal, Token};
 use crate::chain::Seal;
 use crate::query::Select;
+use crate::sequence::CommitSequence;
 use crate::store::{Described, Outcome, Snapshot, Store, StoreError, Written};
 use crate::table::Record;
 
@@ -44,6 +45,32 @@ pub enum CommitError {
     Store(Arc<StoreError>),
     #[error("the ledger was closed before the batch was written")]
     Closed,
+}
+
+/// A batch that was handed in, and waits for its transaction.
+#[derive(Debug)]
+pub struct PendingCommit {
+    batch: BatchId,
+    token: Token,
+    outcome: oneshot::Receiver<Result<Written, CommitError>>,
+    decided: Option<Result<Written, CommitError>>,
+}
+
+impl PendingCommit {
+    /// Waits until it is decided. It may be dropped and called again.
+    pub async fn decided(&mut self) {
+        if self.decided.is_none() {
+            self.decided = Some((&mut self.outcome).await.unwrap_or(Err(CommitError::Closed)));
+        }
+    }
+
+    /// # Errors
+    /// As [`Ledger::commit`].
+    pub async fn receipt(mut self) -> Result<Receipt, CommitError> {
+        self.decided().await;
+        let written = self.decided.unwrap_or(Err(CommitError::Closed))?;
+        Ok(Receipt { batch: self.batch, token: (written == Written::Now).then_some(self.token) })
+    }
 }
 
 struct Job {
@@ -88,12 +115,20 @@ impl Ledger {
     /// If an expectation or a fence does not hold: nothing was written then. If the database fails: nothing, or all of
     /// it, where only the answer was lost; handing in the same batch again tells.
     pub async fn commit(&self, batch: Batch) -> Result<Receipt, CommitError> {
+        self.submit(batch).await?.receipt().await
+    }
+
+    /// Hands the batch in, and does not wait until it is durable. Batches are written in the order of these calls; see
+    /// [`Batch::follow`] for what becomes of those after one that is refused.
+    ///
+    /// # Errors
+    /// If the ledger was closed.
+    pub async fn submit(&self, batch: Batch) -> Result<PendingCommit, CommitError> {
         let (id, token) = (batch.id(), batch.token());
         let (done, outcome) = oneshot::channel();
         let sent = self.jobs.send(Job { batch, done }).await;
         sent.map_err(|_closed| CommitError::Closed)?;
-        let written = outcome.await.map_err(|_closed| CommitError::Closed)??;
-        Ok(Receipt { batch: id, token: (written == Written::Now).then_some(token) })
+        Ok(PendingCommit { batch: id, token, outcome, decided: None })
     }
 
     /// How many durable transactions this process has waited for.
@@ -182,6 +217,7 @@ impl Committer {
                 return;
             }
             let (group, done): (Vec<_>, Vec<_>) = jobs.drain(..).map(|job| (job.batch, job.done)).unzip();
+            let sequences: Vec<_> = group.iter().filter_map(|batch| batch.sequence.clone()).collect();
             self.probe.reached(Point::Committing);
             let applied = self.store.transact(group, &self.seal, &self.probe).await;
             if let Ok(applied) = &applied
@@ -193,6 +229,9 @@ impl Committer {
                     self.healed.fetch_or(after.healed, Ordering::Relaxed);
                     self.seal.settle(after);
                 }
+            }
+            if applied.is_err() {
+                sequences.iter().for_each(CommitSequence::break_off);
             }
             answer(done, applied.map(|applied| applied.outcomes));
         }

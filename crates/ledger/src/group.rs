@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use domain::id::BatchId;
+
 use crate::batch::{Batch, Expect, Refusal};
 use crate::query::{Filter, Query, Select, Test};
 use crate::records::{Budget, Commit, Lease};
@@ -12,47 +14,98 @@ use crate::value::{Cell as _, Row, Value};
 
 /// The group cut into runs in which no batch depends on an earlier one of the same run.
 pub(crate) fn independent(group: &[Batch]) -> impl Iterator<Item = &[Batch]> {
+    let asked = AskedColumns::of(group);
     let mut rest = group;
     std::iter::from_fn(move || {
-        let (first, others) = rest.split_first()?;
-        let mut run = vec![first];
-        for batch in others {
-            if run.iter().any(|earlier| depends(batch, earlier)) {
-                break;
-            }
-            run.push(batch);
-        }
-        let (set, after) = rest.split_at_checked(run.len())?;
+        let mut run = Run::default();
+        let length = rest.iter().take_while(|batch| run.take(batch, &asked)).count();
+        let (set, after) = rest.split_at_checked(length).filter(|(set, _)| !set.is_empty())?;
         rest = after;
         Some(set)
     })
 }
 
-/// Whether what `earlier` writes has a say in a condition of `batch`.
-fn depends(batch: &Batch, earlier: &Batch) -> bool {
-    let writes = |table: &Table, column: &str, value: &Value| {
-        let mut rows = earlier.rows.iter().filter(|(written, _)| written.name == table.name);
-        rows.any(|(table, row)| table.position(column).and_then(|at| row.get(at)) == Some(value))
-    };
-    let leased = |subject: &str| writes(Lease::TABLE, "subject", &Value::Text(subject.to_owned()));
-    // Within a run all erasures come before all rows: whoever erases is alone in one.
-    let erases = |batch: &Batch| !batch.erasures.is_empty();
-    // Those who only spend stay together: they are charged one after the other. But what is charged is written after
-    // all rows of a run.
-    let spends = |batch: &Batch| !batch.spends.is_empty();
-    batch.id() == earlier.id()
-        || erases(batch)
-        || erases(earlier)
-        || (spends(batch) && names_budgets(earlier))
-        || (names_budgets(batch) && spends(earlier))
-        || batch.fences.iter().any(|fence| leased(&fence.subject))
-        || batch.expects.iter().any(|expect| match expect {
-            Expect::LeaseIs { subject, .. } => leased(subject),
-            Expect::Quiet { .. } => true,
-            Expect::Absent { table, column, value } | Expect::Present { table, column, value } => {
-                writes(table, column, value)
+/// The columns that some condition of a group is about, each at its place.
+struct AskedColumns(Vec<(&'static str, &'static str)>);
+
+const LEASED: (&str, &str) = (Lease::TABLE.name, "subject");
+
+impl AskedColumns {
+    fn of(group: &[Batch]) -> Self {
+        let expected = group.iter().flat_map(|batch| &batch.expects).filter_map(|expect| match expect {
+            Expect::Absent { table, column, .. } | Expect::Present { table, column, .. } => {
+                Some((table.name, *column))
             }
-        })
+            Expect::LeaseIs { .. } | Expect::Quiet { .. } => None,
+        });
+        let mut columns = vec![LEASED];
+        for column in expected {
+            if !columns.contains(&column) {
+                columns.push(column);
+            }
+        }
+        Self(columns)
+    }
+
+    fn place(&self, table: &str, column: &str) -> Option<usize> {
+        self.0.iter().position(|known| *known == (table, column))
+    }
+}
+
+/// What the batches of a run write, as far as a condition may be about it.
+#[derive(Default)]
+struct Run {
+    ids: BTreeSet<BatchId>,
+    /// By the place of their column.
+    written: BTreeSet<(usize, Value)>,
+    erases: bool,
+    spends: bool,
+    names_budgets: bool,
+}
+
+impl Run {
+    /// Takes the batch, unless it depends on one that was taken.
+    fn take(&mut self, batch: &Batch, asked: &AskedColumns) -> bool {
+        if !self.ids.is_empty() && self.has_a_say_in(batch, asked) {
+            return false;
+        }
+        self.ids.insert(batch.id());
+        self.erases |= !batch.erasures.is_empty();
+        self.spends |= !batch.spends.is_empty();
+        self.names_budgets |= names_budgets(batch);
+        for (table, row) in &batch.rows {
+            let columns = asked.0.iter().enumerate().filter(|(_, (name, _))| *name == table.name);
+            let cells = columns.filter_map(|(place, (_, column))| {
+                table.position(column).and_then(|at| row.get(at)).map(|cell| (place, cell.clone()))
+            });
+            self.written.extend(cells);
+        }
+        true
+    }
+
+    /// Whether what the run writes has a say in a condition of the batch.
+    fn has_a_say_in(&self, batch: &Batch, asked: &AskedColumns) -> bool {
+        let writes = |table: &str, column: &str, value: Value| {
+            asked.place(table, column).is_some_and(|place| self.written.contains(&(place, value)))
+        };
+        let leases = |subject: &str| writes(LEASED.0, LEASED.1, Value::Text(subject.to_owned()));
+        // Within a run all erasures come before all rows: whoever erases is alone in one.
+        self.ids.contains(&batch.id())
+            || self.erases
+            || !batch.erasures.is_empty()
+            // Those who only spend stay together: they are charged one after the other. But what is charged is written after
+            // all rows of a run.
+            || (!batch.spends.is_empty() && self.names_budgets)
+            || (names_budgets(batch) && self.spends)
+            || batch.fences.iter().any(|fence| leases(&fence.subject))
+            || batch.expects.iter().any(|expect| match expect {
+                Expect::LeaseIs { subject, .. } => leases(subject),
+                Expect::Quiet { .. } => true,
+                Expect::Absent { table, column, value } | Expect::Present { table, column, value } => {
+                    writes(table.name, column, value.clone())
+                }
+            })
+    }
 }
 
 /// Whether it writes the rows of budgets itself, or expects something of them.
@@ -92,7 +145,7 @@ impl Facts {
 
         let mut present = BTreeSet::new();
         for ((_, column), (table, values)) in asked_for(set) {
-            let filters = vec![Filter { column, test: Test::AnyOf(values) }];
+            let filters = vec![Filter { column, test: Test::AnyOf(values.into_iter().collect()) }];
             for row in tx.select(&Query { table, filters, order: None, limit: None }).await? {
                 let cell = table.position(column).and_then(|at| row.into_iter().nth(at));
                 present.extend(cell.map(|cell| (table.name, column, cell)));
@@ -163,15 +216,15 @@ fn subjects(batch: &Batch) -> impl Iterator<Item = &str> {
     batch.fences.iter().map(|fence| fence.subject.as_str()).chain(expected)
 }
 
-type Asked = BTreeMap<(&'static str, &'static str), (&'static Table, Vec<Value>)>;
+type Asked = BTreeMap<(&'static str, &'static str), (&'static Table, BTreeSet<Value>)>;
 
 /// The values that must be there, or must not, by table and column.
 fn asked_for(set: &[Batch]) -> Asked {
     let mut asked = Asked::new();
     for expect in set.iter().flat_map(|batch| &batch.expects) {
         if let Expect::Absent { table, column, value } | Expect::Present { table, column, value } = expect {
-            let (_, values) = asked.entry((table.name, column)).or_insert_with(|| (table, Vec::new()));
-            values.push(value.clone());
+            let (_, values) = asked.entry((table.name, column)).or_insert_with(|| (table, BTreeSet::new()));
+            values.insert(value.clone());
         }
     }
     asked

@@ -28,6 +28,7 @@ pub mod query;
 pub mod records;
 #[cfg(feature = "conformance")]
 pub mod sample;
+mod sequence;
 mod spend;
 pub mod store;
 pub mod table;
@@ -39,8 +40,9 @@ pub use audit_event::{AuditEvent, AuditEventKind};
 pub use authority::Unverified;
 pub use batch::{Batch, Refusal, Token};
 pub use chain::{Entry, Seal, StreamVerdict, Verification};
-pub use committer::{CommitError, Ledger, Receipt};
+pub use committer::{CommitError, Ledger, PendingCommit, Receipt};
 pub use query::{Op, Select};
+pub use sequence::CommitSequence;
 pub use spend::Spend;
 pub use store::{Applied, Outcome, Snapshot, Store, StoreError, Written};
 pub use value::Ratio;

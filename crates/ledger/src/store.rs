@@ -17,6 +17,7 @@ use crate::chain::Seal;
 use crate::group::{Facts, independent, rows_by_table};
 use crate::query::{Query, Select};
 use crate::records::{AuditHead, Checkpoint, Commit, DatabaseStamp, Halt};
+use crate::sequence::CommitSequence;
 use crate::spend::Balances;
 use crate::table::{Record, Table};
 use crate::tail::Tail;
@@ -229,9 +230,7 @@ pub async fn apply(
     if let [alone] = group {
         // No mark: taking it back is taking everything back.
         return match write(tx, std::slice::from_ref(alone), seal, probe).await {
-            Err(StoreError::Duplicate(table)) => {
-                Ok(Applied { outcomes: vec![Err(Refusal::Duplicate { table })], after: None })
-            }
+            Err(StoreError::Duplicate(table)) => Ok(Applied::duplicate(alone, table)),
             result => result,
         };
     }
@@ -261,6 +260,13 @@ async fn check_stamp(tx: &mut impl Tx, seal: &Seal) -> Result<(), StoreError> {
 }
 
 impl Applied {
+    /// The batch alone is refused.
+    fn duplicate(batch: &Batch, table: &'static str) -> Self {
+        let refusal = Refusal::Duplicate { table };
+        batch.sequence.iter().for_each(|sequence| sequence.note(&refusal));
+        Self { outcomes: vec![Err(refusal)], after: None }
+    }
+
     fn add(&mut self, next: Self) {
         self.outcomes.extend(next.outcomes);
         self.after = match (self.after.take(), next.after) {
@@ -287,7 +293,7 @@ async fn write_marked(
     match write(tx, std::slice::from_ref(batch), seal, probe).await {
         Err(StoreError::Duplicate(table)) => {
             tx.take_back().await?;
-            Ok(Applied { outcomes: vec![Err(Refusal::Duplicate { table })], after: None })
+            Ok(Applied::duplicate(batch, table))
         }
         result => result,
     }
@@ -330,15 +336,22 @@ async fn write(
     let outcomes: Vec<Outcome> = set
         .iter()
         .map(|batch| {
+            if batch.sequence.as_ref().is_some_and(CommitSequence::is_broken) {
+                return Err(Refusal::OutOfOrder);
+            }
             let judged = match &tail {
                 Some(Err(refusal)) if wants_tail(batch) => facts.judge(batch).and(Err(refusal.clone())),
                 _ => facts.judge(batch).and_then(|written| verified(batch).map(|()| written)),
             };
             // Last, so that nobody is charged who is refused for something else.
-            match judged {
+            let outcome = match judged {
                 Ok(Written::Now) => balances.charge(batch).map(|()| Written::Now),
                 other => other,
+            };
+            if let (Some(sequence), Err(refusal)) = (&batch.sequence, &outcome) {
+                sequence.note(refusal);
             }
+            outcome
         })
         .collect();
     let accepted: Vec<&Batch> = set

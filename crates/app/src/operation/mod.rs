@@ -23,7 +23,7 @@ pub use access::{OperationAccess, OperationCaller, OperationEffect, TokenScope};
 pub use catalog::{
     Offer, OfferedOperation, OperationEntry, OperationGroup, PermittedCall, help_after, json_name,
 };
-pub use filter::{LineFilter, answer_lines};
+pub use filter::{LineFilter, LinePipeline, answer_lines, pipe_lines};
 pub use io::{AttendedTask, BoxedFuture, FileLines, InputLine, OperationIo};
 pub use lifetime::Lifetime;
 pub use output::{AnyOutput, Output, StreamEnd, json_each};

@@ -7,12 +7,13 @@
 //! - a checkpoint signs the heads and names the next epoch's public key, and then the old secret is erased
 //!   (`checkpoint.rs`): whoever takes the machine today cannot sign yesterday again.
 //!
-//! `walk.rs` checks entries, `verify.rs` puts it all together, `export.rs` is what a stranger gets, `complete.rs`
+//! `walk.rs` checks entries (`check_threads.rs`: on all cores), `verify.rs` puts it all together, `export.rs` is what a stranger gets, `complete.rs`
 //! compares the entries with what was done.
 //!
 //! INVARIANT (no-person): an entry holds ids, digests, numbers and words of ours, never a person's text,
 //! name or address. It can never be erased.
 
+mod check_threads;
 mod checkpoint;
 mod complete;
 mod export;
@@ -27,8 +28,9 @@ pub use export::{Exported, NotAnExport};
 pub use seal::MemoryVault;
 pub use seal::{Seal, Secret, Standing, Tip, Vault};
 pub use verify::{Anchor, Fault, NotAnAnchor, Pinned, StreamVerdict, Verification, Verifier, Word};
-pub use walk::{Link, Walk};
+pub use walk::{EntryCheck, EntryChecker, Link, Walk};
 
+pub(crate) use check_threads::CheckThreads;
 pub(crate) use seal::FIRST_EPOCH;
 pub(crate) use verify::{NAMED, follows};
 

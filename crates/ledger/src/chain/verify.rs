@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::checkpoint::{PublicKey, Statement};
 use super::seal::{FIRST_EPOCH, Seal, Standing, Tip};
-use super::walk::{Link, Walk};
+use super::walk::{EntryCheck, EntryChecker, Link, Walk};
 use crate::records::{AuditHead, Checkpoint};
 
 /// What is wrong with a chain, and where.
@@ -339,6 +339,7 @@ impl Verifier {
             signed: promises.last().map_or(0, |last| last.seq),
             promises: promises.into_iter().peekable(),
             walk: Walk::default(),
+            checker: EntryChecker::default(),
             walked: 0,
             faults: Vec::new(),
             more: 0,
@@ -380,6 +381,7 @@ pub struct StreamWalk {
     signed: u64,
     promises: std::iter::Peekable<std::vec::IntoIter<Promise>>,
     walk: Walk,
+    checker: EntryChecker,
     walked: u64,
     faults: Vec<Fault>,
     more: u64,
@@ -404,7 +406,13 @@ impl StreamWalk {
     }
 
     pub fn step(&mut self, link: &Link<'_>) {
-        if let Err(fault) = self.walk.step(link) {
+        let check = self.checker.check(link);
+        self.step_checked(link, check);
+    }
+
+    /// The same with an entry that was checked already.
+    pub fn step_checked(&mut self, link: &Link<'_>, check: EntryCheck) {
+        if let Err(fault) = self.walk.step(link, check) {
             self.name(fault);
         }
         self.walked += 1;

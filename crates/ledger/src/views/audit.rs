@@ -5,7 +5,7 @@ use domain::id::{NodeId, OriginId};
 
 use super::bodies::{BodyReport, compare_bodies};
 use crate::chain::{
-    Exported, Gap, Ledgers, Link, Pinned, Standing, StreamVerdict, Tip, Verification, Verifier,
+    CheckThreads, Exported, Gap, Ledgers, Link, Pinned, Standing, StreamVerdict, Tip, Verification, Verifier,
 };
 use crate::committer::Ledger;
 use crate::query::{Op, Select};
@@ -104,17 +104,19 @@ impl Ledger {
         for stream in names {
             let mut walk = verifier.walk(stream);
             walk.expect(tip.filter(|_| stream == own));
-            each_link(&mut *snapshot, stream, 0, |link| {
-                match link {
-                    Some(link) => {
-                        walk.step(link);
-                        ledgers.iter_mut().for_each(|ledgers| ledgers.entry(link));
-                    }
-                    None => walk.stumble(),
+            let mut threads = CheckThreads::start(|link| match link {
+                Some((link, check)) => {
+                    walk.step_checked(link, check);
+                    ledgers.iter_mut().for_each(|ledgers| ledgers.entry(link));
                 }
+                None => walk.stumble(),
+            });
+            each_link(&mut *snapshot, stream, 0, |link| {
+                threads.take(link);
                 ControlFlow::Continue(())
             })
             .await?;
+            threads.finish();
             let head = heads.iter().find(|head| head.stream == stream);
             streams.push(walk.end(Some((head, seal)))?);
         }

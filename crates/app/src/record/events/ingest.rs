@@ -4,16 +4,17 @@ use clap::Args;
 use domain::event::Incoming;
 use domain::id::EventId;
 use domain::limits::EVENT_BODY_BYTES;
-use kernel::{EventParties, IngestedEvent, Problem, parties};
+use kernel::{IngestPipeline, IngestedEvent, Problem};
 use ledger::records::{Blob, Event};
 use ledger::{Ledger, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Events;
+use crate::App;
 use crate::operation::{
-    LineFilter, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, StreamEnd,
-    answer_lines,
+    LinePipeline, Operation, OperationAccess, OperationContext, OperationError, OperationSpec, StreamEnd,
+    pipe_lines,
 };
 
 /// Take in events, one JSON object per line on standard input
@@ -35,18 +36,8 @@ A line may say how far its adapter has read: "watermark". It is kept with the ev
     type Output = StreamEnd;
 
     async fn run(self, context: &OperationContext<'_>) -> Result<StreamEnd, OperationError> {
-        answer_lines(context, "all other lines were taken in", IngestFilter(context.app.events())).await
-    }
-}
-
-/// Answers a line only once its event is durable.
-struct IngestFilter<'a>(Events<'a>);
-
-impl LineFilter for IngestFilter<'_> {
-    type Answer = Receipt;
-
-    async fn answer(&mut self, line: String) -> Result<Result<Receipt, String>, OperationError> {
-        Ok(self.0.ingest(&line).await?.map_err(|bad| bad.to_string()))
+        let pipeline = context.app.events().pipeline();
+        pipe_lines(context, "all other lines were taken in", pipeline).await
     }
 }
 
@@ -100,13 +91,36 @@ async fn is_repeated(ledger: &Ledger, kept: &Event, incoming: &Incoming) -> Resu
     Ok(sender.is_some_and(|sender| sender.id == kept.sender) && body.hash == kept.body)
 }
 
-impl Events<'_> {
-    /// Takes one event in. What is done with it is for whoever drives the house.
+impl<'a> Events<'a> {
+    /// Takes events in, many at a time. What is done with them is for whoever drives the house.
+    #[must_use]
+    pub fn pipeline(self) -> EventPipeline<'a> {
+        EventPipeline { app: self.app, events: IngestPipeline::new(&self.app.kernel) }
+    }
+
+    /// Takes one event in.
     ///
     /// # Errors
     /// Inside: what is wrong with the line. Outside: the ledger failed, and nothing more can be taken in.
     #[tracing::instrument(level = "info", name = "events.ingest", skip_all)]
     pub async fn ingest(self, line: &str) -> Result<Result<Receipt, BadLine>, Problem> {
+        let mut pipeline = self.pipeline();
+        match pipeline.take_event(line).await? {
+            Ok(()) => pipeline.receipt().await,
+            Err(bad) => Ok(Err(bad)),
+        }
+    }
+}
+
+/// Answers each line once its event is durable, in order.
+#[derive(Debug)]
+pub struct EventPipeline<'a> {
+    app: &'a App,
+    events: IngestPipeline<'a>,
+}
+
+impl EventPipeline<'_> {
+    async fn take_event(&mut self, line: &str) -> Result<Result<(), BadLine>, Problem> {
         let incoming = match parse(line) {
             Ok(incoming) => incoming,
             Err(bad) => return Ok(Err(bad)),
@@ -117,20 +131,42 @@ impl Events<'_> {
         if incoming.content.len() > EVENT_BODY_BYTES {
             return Ok(Err(BadLine::TooLong));
         }
-        let services = self.app.kernel.services().await?;
         if let Some(name) = incoming.webhook()
-            && kernel::admit::webhook(&services.ledger, name).await?.is_none()
+            && kernel::admit::webhook(&self.app.kernel.services().await?.ledger, name).await?.is_none()
         {
             return Ok(Err(BadLine::UnknownWebhook { name: name.to_owned() }));
         }
-        let parties = async || {
-            let sender = parties::sender(&services, incoming.platform(), &incoming.sender).await?;
-            Ok(EventParties { sender, agent: None, driver: None })
-        };
-        let IngestedEvent { event, new } = kernel::ingest::ingest(&services, &incoming, parties).await?;
-        if new.is_none() && !is_repeated(&services.ledger, &event, &incoming).await? {
+        Ok(Ok(self.events.take(incoming).await?))
+    }
+
+    async fn receipt(&mut self) -> Result<Result<Receipt, BadLine>, Problem> {
+        let next = self.events.next().await?;
+        let (incoming, IngestedEvent { event, new }) =
+            next.ok_or_else(|| Problem::internal("no event is in flight"))?;
+        if new.is_none() && !is_repeated(&self.app.kernel.services().await?.ledger, &event, &incoming).await?
+        {
             return Ok(Err(BadLine::KeyTaken { key: event.key, id: event.id }));
         }
         Ok(Ok(Receipt { key: event.key, id: event.id, new: new.is_some() }))
+    }
+}
+
+impl LinePipeline for EventPipeline<'_> {
+    type Answer = Receipt;
+
+    fn has_room(&self) -> bool {
+        self.events.has_room()
+    }
+
+    async fn take(&mut self, line: String) -> Result<Result<(), String>, OperationError> {
+        Ok(self.take_event(&line).await?.map_err(|bad| bad.to_string()))
+    }
+
+    async fn decided(&mut self) {
+        self.events.decided().await;
+    }
+
+    async fn answer(&mut self) -> Result<Result<Receipt, String>, OperationError> {
+        Ok(self.receipt().await?.map_err(|bad| bad.to_string()))
     }
 }
