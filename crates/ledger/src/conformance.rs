@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use domain::event::{ContainerKind, Direction};
 use domain::id::{BatchId, EventId, IdentityId, NodeId, OriginId, PlaceId, Prefix, TaskId};
-use domain::probe::Silent;
+use domain::probe::{Probe, Silent};
 use domain::{Digest, Time};
 
 use crate::chain::{Fault, MemoryVault, Pinned, Vault, Word};
 use crate::records::{AuditEntry, AuditHead, Blob, Event, Identity, Lease, Salt, SaltBytes, TaskStep};
+use crate::store::Outcome;
 use crate::value::{Ref, Row, Seq};
 use crate::{
     AuditScope, Batch, CommitError, Entry, Found, Ledger, Op, Refusal, Seal, Select, Store, Written,
@@ -73,6 +74,12 @@ pub async fn run<S: AsyncFn() -> Arc<dyn Store>>(fresh: S) {
 
 fn seal() -> Seal {
     Seal::for_tests(STREAM, [7; 32])
+}
+
+/// Writes a group in one transaction.
+async fn transact<const N: usize>(store: &dyn Store, group: [Batch; N]) -> Vec<Outcome> {
+    let probe: Arc<dyn Probe> = Arc::new(Silent);
+    store.transact(group.into(), &Arc::new(seal()), &probe).await.expect("transact").outcomes
 }
 
 fn at(n: i64) -> Time {
@@ -155,8 +162,7 @@ async fn a_refused_batch_harms_no_other_in_its_group(ledger: Ledger, store: Arc<
     bad.put(&event(2, "b")).audit(entry("b")).expect_absent::<Event>("key", &"a".to_owned());
     let mut also_good = batch(3);
     also_good.put(&event(3, "c")).audit(entry("c"));
-    let outcomes =
-        store.transact(&[good, bad, also_good], &seal(), &Silent).await.expect("transact").outcomes;
+    let outcomes = transact(&*store, [good, bad, also_good]).await;
     let present = Refusal::Present { table: "events", column: "key" };
     assert_eq!(outcomes, [Ok(Written::Now), Err(present), Ok(Written::Now)]);
     let keys: Vec<_> = ledger.events(9).await.expect("events").into_iter().map(|event| event.key).collect();
@@ -276,7 +282,7 @@ async fn a_group_is_as_good_as_one_after_the_other(ledger: Ledger, store: Arc<dy
     let mut good = batch(6);
     good.put(&event(4, "e")).audit(entry("e"));
     let group = [take, late, driver, again, repeated, unexpected, good];
-    let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact").outcomes;
+    let outcomes = transact(&*store, group).await;
     let fenced = Refusal::Fenced { subject: "task".into(), expected: 0, found: 1 };
     let expected = [
         Ok(Written::Now),
@@ -412,7 +418,7 @@ async fn an_erasure_is_done_with_its_batch_or_not_at_all(ledger: Ledger, store: 
     fenced.fence("task", 3);
     let mut duplicate = erasing(3);
     duplicate.put(&event(1, "k"));
-    let outcomes = store.transact(&[fenced, duplicate], &seal(), &Silent).await.expect("transact").outcomes;
+    let outcomes = transact(&*store, [fenced, duplicate]).await;
     assert!(outcomes.iter().all(Result::is_err), "{outcomes:?}");
     let mut alone = erasing(4);
     alone.put(&event(1, "k"));
@@ -439,7 +445,7 @@ async fn in_a_group_an_erasure_takes_what_came_before_it_and_nothing_else(
     let mut erase = batch(2);
     erase.erase::<Blob, _>("person", &["p-lea".to_owned()]).audit(entry("erased"));
     let group = [words(1, "before"), erase, words(3, "after"), words(4, "later")];
-    let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact").outcomes;
+    let outcomes = transact(&*store, group).await;
     assert_eq!(outcomes, vec![Ok(Written::Now); 4]);
     let mut left: Vec<Vec<u8>> =
         ledger.select(Select::<Blob>::all()).await.expect("select").into_iter().map(|b| b.content).collect();
@@ -463,7 +469,7 @@ async fn whoever_expects_a_row_is_refused_once_it_is_gone(ledger: Ledger, store:
     erase.erase::<Salt, _>("person", &["p-lea".to_owned()]);
     erase.erase::<Blob, _>("person", &["p-lea".to_owned()]);
     let group = [meet, words(3, "there"), erase, words(5, "too late")];
-    let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact").outcomes;
+    let outcomes = transact(&*store, group).await;
     assert_eq!(outcomes, [Ok(Written::Now), Ok(Written::Now), Ok(Written::Now), Err(gone)]);
     assert_eq!(people_of(&ledger).await, [""; 0]);
 }
@@ -482,8 +488,7 @@ async fn whoever_expects_quiet_is_refused_once_anything_was_written(ledger: Ledg
     let seen = ledger.newest_commit().await.expect("newest");
     let mut other = batch(4);
     other.put(&event(4, "k4"));
-    let outcomes =
-        store.transact(&[other, quiet(5, seen)], &seal(), &Silent).await.expect("transact").outcomes;
+    let outcomes = transact(&*store, [other, quiet(5, seen)]).await;
     assert_eq!(outcomes, [Ok(Written::Now), Err(Refusal::Disturbed)], "one of the same group counts too");
 }
 

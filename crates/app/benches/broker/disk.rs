@@ -4,27 +4,24 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rusqlite::TransactionBehavior::Immediate;
 use sqlx::postgres::PgConnection;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 
 pub(crate) enum Disk {
-    Sqlite(SqliteConnection),
+    Sqlite(rusqlite::Connection),
     Postgres(PgConnection),
 }
 
 const TABLE: &str = "CREATE TABLE minimal (n INTEGER)";
 
 impl Disk {
-    pub(crate) async fn sqlite(path: &Path) -> Self {
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .pragma("wal_autocheckpoint", "4000"); // as ours
-        let mut db = SqliteConnection::connect_with(&options).await.expect("a database");
-        db.execute(TABLE).await.expect("a table");
+    pub(crate) fn sqlite(path: &Path) -> Self {
+        const AS_OURS: &str =
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000";
+        let db = rusqlite::Connection::open(path).expect("a database");
+        db.execute_batch(AS_OURS).expect("settings");
+        db.execute_batch(TABLE).expect("a table");
         Self::Sqlite(db)
     }
 
@@ -40,16 +37,15 @@ impl Disk {
         let sql = format!("INSERT INTO minimal VALUES {values}");
         let started = Instant::now();
         for _ in 0..count {
-            let insert = AssertSqlSafe(sql.clone());
             match self {
                 Self::Sqlite(db) => {
-                    let mut tx = db.begin_with("BEGIN IMMEDIATE").await.expect("a transaction");
-                    sqlx::query(insert).execute(&mut *tx).await.expect("rows");
-                    tx.commit().await.expect("durable");
+                    let tx = db.transaction_with_behavior(Immediate).expect("a transaction");
+                    tx.prepare_cached(&sql).expect("a statement").execute([]).expect("rows");
+                    tx.commit().expect("durable");
                 }
                 Self::Postgres(db) => {
                     let mut tx = db.begin().await.expect("a transaction");
-                    sqlx::query(insert).execute(&mut *tx).await.expect("rows");
+                    sqlx::query(AssertSqlSafe(sql.clone())).execute(&mut *tx).await.expect("rows");
                     tx.commit().await.expect("durable");
                 }
             }

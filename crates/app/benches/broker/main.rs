@@ -75,7 +75,7 @@ impl Place<'_> {
 
     async fn disk(&self) -> Disk {
         match self.server {
-            None => Disk::sqlite(&self.folder.join("disk.db")).await,
+            None => Disk::sqlite(&self.folder.join("disk.db")),
             Some(server) => Disk::postgres(&server.create_database().expect("a database")).await,
         }
     }

@@ -26,15 +26,14 @@ const DATABASES: [Kept; 2] = [Kept::InSqlite, Kept::InPostgres];
 
 /// What another program does to the database.
 async fn sql(world: &World, statement: &str) {
-    let statement = AssertSqlSafe(statement.to_owned());
     match world.place() {
         Place::File(path) => {
-            let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
-            let mut connection = sqlx::sqlite::SqliteConnection::connect_with(&options).await.unwrap();
-            sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
-            connection.close().await.unwrap();
+            let connection = rusqlite::Connection::open(path).unwrap();
+            connection.execute_batch(statement).unwrap();
+            connection.close().unwrap();
         }
         Place::Url(url) => {
+            let statement = AssertSqlSafe(statement.to_owned());
             let mut connection = sqlx::postgres::PgConnection::connect(url).await.unwrap();
             sqlx::raw_sql("SET search_path = brainframe").execute(&mut connection).await.unwrap();
             sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();

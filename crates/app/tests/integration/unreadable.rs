@@ -10,8 +10,8 @@ use ledger::query::Select;
 use ledger::records::{Approval, Blob, CallStatus, Salt, TaskStep, ToolCall};
 use ledger::table::Record;
 use models::Dialect;
+use rusqlite::Connection;
 use serde_json::json;
-use sqlx::{Connection as _, Executor as _};
 use testkit::{Kept, World};
 
 use crate::dialects::{REQUEST, endpoint, line};
@@ -66,37 +66,29 @@ async fn spoil(world: &mut World, how: How) -> u64 {
     let blob = said(step);
     let text = String::from_utf8(blob.content.clone()).unwrap();
     let path = world.path().join(".regent.db");
-    let mut database = sqlx::SqliteConnection::connect(path.to_str().unwrap()).await.unwrap();
+    let database = Connection::open(path).unwrap();
     let changed = match how {
         How::Damaged => {
-            let damage = sqlx::query("UPDATE blobs SET content = substr(content, 1, 20) WHERE hash = ?");
-            damage.bind(blob.hash.as_bytes().to_vec()).execute(&mut database).await.unwrap().rows_affected()
+            let damage = "UPDATE blobs SET content = substr(content, 1, 20) WHERE hash = ?";
+            database.execute(damage, [blob.hash.as_bytes()]).unwrap()
         }
         How::TooLarge => {
             let large = text.replace("\"tokens_in\":12", "\"tokens_in\":18446744073709552000");
             assert_ne!(large, text);
             let salt = salts.iter().find(|salt| Some(&salt.person) == blob.person.as_ref()).unwrap();
             let large = Blob::personal(large.into_bytes(), salt);
-            let insert = sqlx::query("INSERT INTO blobs (hash, person, content) VALUES (?, ?, ?)");
-            let insert = insert.bind(large.hash.as_bytes().to_vec()).bind(large.person).bind(large.content);
-            insert.execute(&mut database).await.unwrap();
-            let triggers: Vec<(String,)> = sqlx::query_as(
-                "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'task_steps'",
-            )
-            .fetch_all(&mut database)
-            .await
-            .unwrap();
-            for (name,) in triggers {
-                let drop = format!("DROP TRIGGER {name}");
-                database.execute(sqlx::AssertSqlSafe(drop)).await.unwrap();
-            }
-            let point = sqlx::query("UPDATE task_steps SET body = ? WHERE body = ?");
-            let point = point.bind(large.hash.as_bytes().to_vec()).bind(blob.hash.as_bytes().to_vec());
-            point.execute(&mut database).await.unwrap().rows_affected()
+            let insert = "INSERT INTO blobs (hash, person, content) VALUES (?, ?, ?)";
+            database.execute(insert, (large.hash.as_bytes(), large.person, large.content)).unwrap();
+            let drops = "SELECT group_concat('DROP TRIGGER ' || name, ';') FROM sqlite_schema \
+                         WHERE type = 'trigger' AND tbl_name = 'task_steps'";
+            let drops: String = database.query_row(drops, [], |row| row.get(0)).unwrap();
+            database.execute_batch(&drops).unwrap();
+            let point = "UPDATE task_steps SET body = ? WHERE body = ?";
+            database.execute(point, [large.hash.as_bytes(), blob.hash.as_bytes()]).unwrap()
         }
     };
     assert_eq!(changed, 1);
-    database.close().await.unwrap();
+    database.close().unwrap();
     world.restart();
     step.n
 }

@@ -181,7 +181,7 @@ fn at_a_terminal_the_address_has_to_be_typed() {
 fn a_file_that_cannot_be_cleaned_now_is_cleaned_by_a_later_tick() {
     let [house, _] = House::each();
     let (_, lea) = house.inhabited();
-    let mut reader = crate::sql::Database::open(&house.world.database());
+    let reader = crate::sql::Database::open(&house.world.database());
     reader.execute("BEGIN; SELECT count(*) FROM events");
     let forgotten = house.run(&["forget", "--person", ADDRESS, "--yes"]).fails(1, "R1007");
     assert!(forgotten.stdout.contains(&format!("erased: {lea}")), "{forgotten}");

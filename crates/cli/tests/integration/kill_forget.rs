@@ -157,15 +157,10 @@ fn killed_at_every_point_of_retention_the_next_tick_finishes() {
 
 /// Behind the program's back: the guard is taken away, and everything came two days earlier.
 fn age(scene: &Scene) {
-    use sqlx::Connection as _;
     let Kept::File(path) = scene.kept() else { return };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime");
-    runtime.block_on(async {
-        let url = format!("sqlite://{}", path.display());
-        let mut database = sqlx::SqliteConnection::connect(&url).await.expect("connect");
-        let statements =
-            "DROP TRIGGER events_are_not_changed; UPDATE events SET received_at = received_at - 172800000000";
-        sqlx::raw_sql(statements).execute(&mut database).await.expect("update");
-        database.close().await.expect("close");
-    });
+    let database = crate::sql::Database::open(&path);
+    database.execute(
+        "DROP TRIGGER events_are_not_changed; UPDATE events SET received_at = received_at - 172800000000",
+    );
+    database.close();
 }

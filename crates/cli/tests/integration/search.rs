@@ -84,16 +84,15 @@ impl Kept {
              created_at, completed_at) VALUES ('{task}', 'main', 'done', 50, '{payload}', '{origin}', '{CANARY}_files', \
              1, {at}, {at})"
         );
-        let insert = sqlx::raw_sql(sqlx::AssertSqlSafe(insert));
         match self {
             Self::File(path) => {
-                let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
-                let mut database = sqlx::SqliteConnection::connect_with(&options).await.expect("a database");
-                insert.execute(&mut database).await.expect("inserted");
-                database.close().await.expect("closed");
+                let database = crate::sql::Database::open(path);
+                database.execute(&insert);
+                database.close();
             }
             Self::Url(url) => {
                 let mut database = sqlx::PgConnection::connect(url).await.expect("a database");
+                let insert = sqlx::raw_sql(sqlx::AssertSqlSafe(insert));
                 insert.execute(&mut database).await.expect("inserted");
                 database.close().await.expect("closed");
             }

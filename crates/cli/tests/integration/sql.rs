@@ -2,35 +2,34 @@
 
 use std::path::Path;
 
-use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
-use tokio::runtime::Runtime;
+use rusqlite::{Connection, OpenFlags};
 
-pub(crate) struct Database {
-    runtime: Runtime,
-    connection: SqliteConnection,
-}
+pub(crate) struct Database(Connection);
 
 impl Database {
+    /// Opens a file that is there.
     pub(crate) fn open(path: &Path) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime");
-        let url = format!("sqlite://{}", path.display());
-        let connection = runtime.block_on(SqliteConnection::connect(&url)).expect("connect");
-        Self { runtime, connection }
+        Self(Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).expect("connect"))
     }
 
-    pub(crate) fn execute(&mut self, sql: &str) {
-        let statement = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
-        let done = self.runtime.block_on(statement.execute(&mut self.connection));
-        done.unwrap_or_else(|error| panic!("{sql}: {error}"));
+    pub(crate) fn execute(&self, sql: &str) {
+        self.0.execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+
+    /// The rows of a query with one column of texts.
+    pub(crate) fn texts(&self, sql: &str) -> Vec<String> {
+        let mut statement = self.0.prepare(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        let rows = statement.query_map([], |row| row.get(0)).expect("rows");
+        rows.collect::<Result<_, _>>().expect("texts")
     }
 
     /// Keeps everybody else from writing until [`Database::close`].
-    pub(crate) fn lock(&mut self) {
+    pub(crate) fn lock(&self) {
         self.execute("BEGIN IMMEDIATE");
     }
 
     /// Puts everything into the one file and closes it.
     pub(crate) fn close(self) {
-        self.runtime.block_on(self.connection.close()).expect("close");
+        self.0.close().expect("close");
     }
 }

@@ -3,14 +3,13 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use services::{Address, Flavour};
-use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 use tempfile::TempDir;
 
 use crate::world::migrated_database;
@@ -121,31 +120,20 @@ impl Scene {
     }
 
     fn everything_in_file(&self) -> String {
-        let texts = |sql: String| texts_in(&self.database(), sql);
-        let tables = texts(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1"
-                .into(),
+        let database = crate::sql::Database::open(&self.database());
+        let tables = database.texts(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1",
         );
         let of = |table: &String| {
             let columns = format!("SELECT 'quote(\"' || name || '\")' FROM pragma_table_info('{table}')");
-            let columns = texts(columns).join(" || '|' || ");
-            let rows = texts(format!("SELECT {columns} FROM \"{table}\" ORDER BY 1"));
+            let columns = database.texts(&columns).join(" || '|' || ");
+            let rows = database.texts(&format!("SELECT {columns} FROM \"{table}\" ORDER BY 1"));
             format!("{table}:\n{}\n", rows.join("\n"))
         };
-        tables.iter().map(of).collect()
+        let everything = tables.iter().map(of).collect();
+        database.close();
+        everything
     }
-}
-
-/// One column of texts, read behind the program's back.
-pub(crate) fn texts_in(database: &Path, sql: String) -> Vec<String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime");
-    runtime.block_on(async {
-        let url = format!("sqlite://{}", database.display());
-        let mut connection = SqliteConnection::connect(&url).await.expect("connect");
-        let rows = sqlx::query_scalar(AssertSqlSafe(sql)).fetch_all(&mut connection).await.expect("rows");
-        connection.close().await.expect("close");
-        rows
-    })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

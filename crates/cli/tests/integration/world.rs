@@ -93,7 +93,7 @@ impl World {
 
     /// Speaks SQL to the database behind the program's back, and leaves everything in the one file.
     pub(crate) fn sql(&self, statements: &[&str]) {
-        let mut database = Database::open(&self.database());
+        let database = Database::open(&self.database());
         for statement in statements {
             database.execute(statement);
         }

@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
+use rusqlite::TransactionBehavior::Immediate;
+use rusqlite::types::Value;
 use sqlx::postgres::PgConnection;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 
 use super::{TOGETHER, content, key};
@@ -15,21 +16,17 @@ pub(super) struct Bare {
 }
 
 enum Connection {
-    Sqlite(SqliteConnection),
+    Sqlite(rusqlite::Connection),
     Postgres(PgConnection),
 }
 
 impl Bare {
-    pub(super) async fn sqlite(path: &Path) -> Self {
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .pragma("wal_autocheckpoint", "4000"); // as ours
-        let mut db = SqliteConnection::connect_with(&options).await.expect("a database");
-        db.execute("CREATE TABLE bare (key TEXT NOT NULL UNIQUE, content BLOB NOT NULL)")
-            .await
+    pub(super) fn sqlite(path: &Path) -> Self {
+        const AS_OURS: &str =
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000";
+        let db = rusqlite::Connection::open(path).expect("a database");
+        db.execute_batch(AS_OURS).expect("settings");
+        db.execute_batch("CREATE TABLE bare (key TEXT NOT NULL UNIQUE, content BLOB NOT NULL)")
             .expect("a table");
         Self { connection: Connection::Sqlite(db), next: 0 }
     }
@@ -58,10 +55,10 @@ impl Bare {
             self.next += TOGETHER;
             match &mut self.connection {
                 Connection::Sqlite(db) => {
-                    let rows = numbers.fold(sqlx::query(AssertSqlSafe(places(false))), |rows, n| {
-                        rows.bind(key(n)).bind(content(n).into_bytes())
-                    });
-                    rows.execute(db).await.expect("durable");
+                    let values =
+                        numbers.flat_map(|n| [Value::Text(key(n)), Value::Blob(content(n).into_bytes())]);
+                    let mut insert = db.prepare_cached(&places(false)).expect("a statement");
+                    insert.execute(rusqlite::params_from_iter(values)).expect("durable");
                 }
                 Connection::Postgres(db) => {
                     let rows = numbers.fold(sqlx::query(AssertSqlSafe(places(true))), |rows, n| {
@@ -80,14 +77,14 @@ impl Bare {
             self.next += TOGETHER;
             match &mut self.connection {
                 Connection::Sqlite(db) => {
-                    let mut tx = db.begin_with("BEGIN IMMEDIATE").await.expect("a transaction");
+                    let tx = db.transaction_with_behavior(Immediate).expect("a transaction");
+                    let mut insert =
+                        tx.prepare_cached("INSERT INTO bare VALUES (?, ?)").expect("a statement");
                     for n in numbers {
-                        let row = sqlx::query("INSERT INTO bare VALUES (?, ?)")
-                            .bind(key(n))
-                            .bind(content(n).into_bytes());
-                        row.execute(&mut *tx).await.expect("a row");
+                        insert.execute((key(n), content(n).into_bytes())).expect("a row");
                     }
-                    tx.commit().await.expect("durable");
+                    drop(insert);
+                    tx.commit().expect("durable");
                 }
                 Connection::Postgres(db) => {
                     let mut tx = db.begin().await.expect("a transaction");

@@ -77,7 +77,7 @@ impl Place<'_> {
 
     async fn bare(&self) -> Bare {
         match self.server {
-            None => Bare::sqlite(&self.folder.join("bare.db")).await,
+            None => Bare::sqlite(&self.folder.join("bare.db")),
             Some(server) => Bare::postgres(&server.create_database().expect("a database")).await,
         }
     }

@@ -9,7 +9,7 @@ use domain::{Digest, Time};
 use ledger::records::{Blob, Salt, SaltBytes};
 use ledger::{Batch, Ledger, Seal, Store as _, StoreError};
 use ledger_sql::SqliteStore;
-use sqlx::{Connection as _, SqliteConnection};
+use rusqlite::Connection;
 
 const PEOPLE: u128 = 8;
 const MESSAGES: u128 = 400;
@@ -93,13 +93,12 @@ async fn a_reader_of_an_old_state_keeps_the_log_and_that_is_said() {
     let store = Arc::new(SqliteStore::open(&path).await.expect("open"));
     let ledger = ledger(&store);
     fill(&ledger).await;
-    let url = format!("sqlite://{}", path.display());
-    let mut reader = SqliteConnection::connect(&url).await.expect("connect");
-    sqlx::raw_sql("BEGIN; SELECT count(*) FROM blobs").execute(&mut reader).await.expect("an old state");
+    let reader = Connection::open(&path).expect("connect");
+    reader.execute_batch("BEGIN; SELECT count(*) FROM blobs").expect("an old state");
     ledger.commit(erase_each_but_the_last()).await.expect("erase");
     assert!(matches!(store.scrub().await, Err(StoreError::Busy)));
     assert!(found(folder.path(), &person(0)) > 0, "it is still there");
-    sqlx::raw_sql("ROLLBACK").execute(&mut reader).await.expect("done reading");
+    reader.execute_batch("ROLLBACK").expect("done reading");
     store.scrub().await.expect("scrub");
     assert_eq!(found(folder.path(), &person(0)), 0);
 }

@@ -10,7 +10,7 @@ use ledger::table::Write;
 use ledger::{Batch, CommitError, Entry, Ledger, Refusal, Seal, Store, StoreError};
 use ledger_sql::SqliteStore;
 use ledger_sql::schema::{SqlDialect, create_table, declared_schema, missing_from, read_sqlite};
-use sqlx::{Connection, SqliteConnection};
+use rusqlite::Connection;
 
 use crate::fill;
 
@@ -20,9 +20,8 @@ async fn open(folder: &tempfile::TempDir) -> Result<SqliteStore, StoreError> {
     SqliteStore::open(&folder.path().join("regent.db")).await
 }
 
-async fn raw(folder: &tempfile::TempDir) -> SqliteConnection {
-    let url = format!("sqlite://{}?mode=rwc", folder.path().join("regent.db").display());
-    SqliteConnection::connect(&url).await.expect("connect")
+fn raw(folder: &tempfile::TempDir) -> Connection {
+    Connection::open(folder.path().join("regent.db")).expect("connect")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -41,7 +40,7 @@ async fn sqlite_conforms() {
 async fn the_schema_is_what_the_records_say() {
     let folder = tempfile::tempdir().expect("folder");
     open(&folder).await.expect("open");
-    let migrated = read_sqlite(&folder.path().join("regent.db")).await.expect("schema");
+    let migrated = read_sqlite(&folder.path().join("regent.db")).expect("schema");
     assert_eq!(migrated, declared_schema(SqlDialect::Sqlite));
     let missing: Vec<String> = missing_from(&migrated, &TABLES).iter().map(ToString::to_string).collect();
     assert_eq!(missing, [""; 0], "`cargo run -p ledger-sql --example migration` writes what is missing");
@@ -51,14 +50,14 @@ async fn the_schema_is_what_the_records_say() {
 #[tokio::test]
 async fn a_schema_that_is_made_from_the_records_is_the_same() {
     let folder = tempfile::tempdir().expect("folder");
-    let mut db = raw(&folder).await;
+    let db = raw(&folder);
     let ours = format!("PRAGMA application_id = 1380404820; PRAGMA user_version = {SCHEMA};");
     let tables = TABLES.map(|table| create_table(SqlDialect::Sqlite, table)).concat();
     for sql in [ours, tables] {
-        sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut db).await.expect("made");
+        db.execute_batch(&sql).expect("made");
     }
-    db.close().await.expect("close");
-    let made = read_sqlite(&folder.path().join("regent.db")).await.expect("schema");
+    db.close().expect("close");
+    let made = read_sqlite(&folder.path().join("regent.db")).expect("schema");
     assert_eq!(made, declared_schema(SqlDialect::Sqlite));
 }
 
@@ -67,14 +66,13 @@ async fn a_schema_that_is_made_from_the_records_is_the_same() {
 async fn what_is_for_ever_cannot_be_changed_or_deleted() {
     let folder = tempfile::tempdir().expect("folder");
     fill(Arc::new(open(&folder).await.expect("open"))).await;
-    let mut db = raw(&folder).await;
+    let db = raw(&folder);
     for table in TABLES {
         let (name, column) = (table.name, table.key[0]);
         for statement in
             [format!("UPDATE {name} SET \"{column}\" = \"{column}\""), format!("DELETE FROM {name}")]
         {
-            let done = sqlx::query(sqlx::AssertSqlSafe(statement.clone())).execute(&mut db).await;
-            let refused = done.err().map(|error| error.to_string());
+            let refused = db.execute(&statement, []).err().map(|error| error.to_string());
             let expected = refused.as_ref().is_some_and(|error| error.contains("append-only"));
             assert_eq!(expected, table.is_append_only(), "{statement}: {refused:?}");
         }
@@ -126,10 +124,9 @@ async fn two_processes_that_write_at_once_lose_nothing() {
 async fn a_newer_database_is_refused_untouched() {
     let folder = tempfile::tempdir().expect("folder");
     open(&folder).await.expect("open");
-    let mut db = raw(&folder).await;
-    sqlx::query("PRAGMA user_version = 99").execute(&mut db).await.expect("pragma");
-    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut db).await.expect("pragma");
-    db.close().await.expect("close");
+    let db = raw(&folder);
+    db.execute_batch("PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)").expect("pragma");
+    db.close().expect("close");
     let before = std::fs::read(folder.path().join("regent.db")).expect("read");
     let error = open(&folder).await.expect_err("must be refused");
     assert!(matches!(error, StoreError::Newer { found: 99, known: SCHEMA }), "{error}");
@@ -140,7 +137,7 @@ async fn a_newer_database_is_refused_untouched() {
 #[tokio::test]
 async fn a_database_of_schema_1_is_brought_forward() {
     let folder = tempfile::tempdir().expect("folder");
-    let mut db = raw(&folder).await;
+    let db = raw(&folder);
     let (event, origin) = (domain::id::EventId::from_bits(1), domain::id::OriginId::from_bits(1));
     let (place, sender) = (domain::id::PlaceId::from_bits(1), domain::id::IdentityId::from_bits(1));
     let rows = format!(
@@ -150,17 +147,18 @@ async fn a_database_of_schema_1_is_brought_forward() {
          PRAGMA application_id = 1380404820; PRAGMA user_version = 1;"
     );
     for sql in [include_str!("schema_1.sql"), &rows] {
-        sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned())).execute(&mut db).await.expect("the old schema");
+        db.execute_batch(sql).expect("the old schema");
     }
-    db.close().await.expect("close");
+    db.close().expect("close");
 
     let refused = open(&folder).await.expect_err("opening brings nothing forward");
     assert!(matches!(refused, StoreError::Older { found: 1, .. }), "{refused}");
-    let (path, seal) = (folder.path().join("regent.db"), Seal::for_tests(NodeId::from_bits(1), [7; 32]));
+    let path = folder.path().join("regent.db");
+    let seal = Arc::new(Seal::for_tests(NodeId::from_bits(1), [7; 32]));
     let before = SqliteStore::tally(&path).await.expect("tally");
     let hold = ledger_sql::Hold::take(&path).await.expect("hold");
     assert_eq!(hold.schema(), 1);
-    hold.migrate(None, &seal, &domain::probe::Silent).await.expect("migrate");
+    hold.migrate(None, Arc::clone(&seal), Arc::new(domain::probe::Silent)).await.expect("migrate");
     let after = SqliteStore::tally(&path).await.expect("tally");
     assert_eq!((before.lost_in(&after), before.rows["events"]), (None, 1));
 
@@ -186,9 +184,9 @@ async fn what_is_no_database_of_ours_is_refused() {
     assert!(matches!(open(&folder).await, Err(StoreError::Foreign(_))));
 
     let folder = tempfile::tempdir().expect("folder");
-    let mut db = raw(&folder).await;
-    sqlx::query("CREATE TABLE recipes (name TEXT)").execute(&mut db).await.expect("create");
-    db.close().await.expect("close");
+    let db = raw(&folder);
+    db.execute_batch("CREATE TABLE recipes (name TEXT)").expect("create");
+    db.close().expect("close");
     assert!(matches!(open(&folder).await, Err(StoreError::Foreign(_))));
 }
 
@@ -198,9 +196,9 @@ async fn a_damaged_database_is_named_as_such() {
     let path = folder.path().join("regent.db");
     let store = open(&folder).await.expect("open");
     drop(store);
-    let mut db = raw(&folder).await;
-    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut db).await.expect("pragma");
-    db.close().await.expect("close");
+    let db = raw(&folder);
+    db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").expect("pragma");
+    db.close().expect("close");
     let mut bytes = std::fs::read(&path).expect("read");
     let end = bytes.len();
     bytes[4096..end].fill(0xA5);
@@ -218,7 +216,7 @@ async fn a_damaged_database_is_named_as_such() {
 async fn tables_that_are_for_ever_are_written_once() {
     let folder = tempfile::tempdir().expect("folder");
     open(&folder).await.expect("open");
-    let schema = read_sqlite(&folder.path().join("regent.db")).await.expect("schema");
+    let schema = read_sqlite(&folder.path().join("regent.db")).expect("schema");
     let guarded = TABLES.iter().filter(|table| !schema[table.name].refused.is_empty());
     for table in guarded.clone() {
         assert!(table.write != Write::Replace && !table.is_erasable(), "{}", table.name);
@@ -227,7 +225,7 @@ async fn tables_that_are_for_ever_are_written_once() {
 }
 
 /// A house with two audit entries and one body, whose database is then in the hands of somebody else.
-async fn written(folder: &tempfile::TempDir) -> (Ledger, SqliteConnection) {
+async fn written(folder: &tempfile::TempDir) -> (Ledger, Connection) {
     let store = Arc::new(open(folder).await.expect("open"));
     let seal = Seal::for_tests(NodeId::from_bits(1), [7; 32]);
     let ledger = Ledger::start(store, seal, Arc::new(domain::probe::Silent));
@@ -235,14 +233,10 @@ async fn written(folder: &tempfile::TempDir) -> (Ledger, SqliteConnection) {
     batch.put(&salt()).put(&Blob::personal(b"mine".to_vec(), &salt())).put(&Blob::public(b"ours".to_vec()));
     batch.audit(entry("a")).audit(entry("b"));
     ledger.commit(batch).await.expect("commit");
-    let mut db = raw(folder).await;
-    let triggers = sqlx::query_scalar("SELECT name FROM sqlite_schema WHERE type = 'trigger'");
-    let triggers: Vec<String> = triggers.fetch_all(&mut db).await.expect("triggers");
-    for trigger in triggers {
-        let dropped =
-            sqlx::query(sqlx::AssertSqlSafe(format!("DROP TRIGGER {trigger}"))).execute(&mut db).await;
-        dropped.expect("whoever owns the file can do this");
-    }
+    let db = raw(folder);
+    let drops = "SELECT group_concat('DROP TRIGGER ' || name, ';') FROM sqlite_schema WHERE type = 'trigger'";
+    let drops: String = db.query_row(drops, [], |row| row.get(0)).expect("triggers");
+    db.execute_batch(&drops).expect("whoever owns the file can do this");
     (ledger, db)
 }
 
@@ -322,9 +316,9 @@ async fn a_record_that_was_tampered_with_is_found_out_and_heals() {
     ];
     for (name, statements, expected) in table {
         let folder = tempfile::tempdir().expect("folder");
-        let (ledger, mut db) = written(&folder).await;
+        let (ledger, db) = written(&folder).await;
         for statement in statements {
-            sqlx::query(sqlx::AssertSqlSafe(statement)).execute(&mut db).await.expect(name);
+            db.execute_batch(&statement).expect(name);
         }
         let faults = || async {
             let verification = ledger.verify_audit().await?;
@@ -357,15 +351,15 @@ async fn a_record_that_was_tampered_with_is_found_out_and_heals() {
 #[tokio::test]
 async fn a_body_that_was_changed_is_not_believed() {
     let folder = tempfile::tempdir().expect("folder");
-    let (ledger, mut db) = written(&folder).await;
+    let (ledger, db) = written(&folder).await;
     let (mine, ours) = (Blob::personal(b"mine".to_vec(), &salt()).hash, Blob::public(b"ours".to_vec()).hash);
     assert_eq!(ledger.body(&mine).await.expect("body").as_deref(), Some(&b"mine"[..]));
-    sqlx::query("UPDATE blobs SET content = x'00'").execute(&mut db).await.expect("update");
+    db.execute_batch("UPDATE blobs SET content = x'00'").expect("update");
     for hash in [mine, ours] {
         let error = ledger.body(&hash).await.expect_err("must be noticed");
         assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
     }
-    sqlx::query("DELETE FROM salts").execute(&mut db).await.expect("delete");
+    db.execute_batch("DELETE FROM salts").expect("delete");
     assert_eq!(ledger.body(&mine).await.expect("body"), None, "without its salt it is erased");
 }
 
@@ -373,7 +367,7 @@ async fn a_body_that_was_changed_is_not_believed() {
 #[tokio::test]
 async fn a_row_that_a_trigger_keeps_out_fails_the_transaction() {
     let folder = tempfile::tempdir().expect("folder");
-    let (ledger, mut db) = written(&folder).await;
+    let (ledger, db) = written(&folder).await;
     let batch = |n: u128| {
         let mut batch = Batch::new(BatchId::from_bits(n), Time::from_micros(1));
         // Bodies that are there already stand before and after what is lost.
@@ -395,7 +389,7 @@ async fn a_row_that_a_trigger_keeps_out_fails_the_transaction() {
     for (n, (name, when, asked, written)) in (2..).zip(table) {
         let before = counted(&ledger).await;
         let sql = format!("CREATE TRIGGER swallow {when} BEGIN SELECT RAISE(IGNORE); END");
-        sqlx::query(sqlx::AssertSqlSafe(sql)).execute(&mut db).await.expect(when);
+        db.execute_batch(&sql).expect(when);
         match ledger.commit(batch(n)).await {
             Err(CommitError::Store(error)) => assert!(
                 matches!(&*error, StoreError::RowsLost { table, asked: a, written: w }
@@ -404,7 +398,7 @@ async fn a_row_that_a_trigger_keeps_out_fails_the_transaction() {
             ),
             other => panic!("{when}: must fail, is {other:?}"),
         }
-        sqlx::query("DROP TRIGGER swallow").execute(&mut db).await.expect("drop");
+        db.execute_batch("DROP TRIGGER swallow").expect("drop");
         assert_eq!(counted(&ledger).await, before, "{when}: nothing was written");
         ledger.commit(batch(n)).await.expect("commit");
         assert_eq!(counted(&ledger).await, (before.0 + 1, before.1 + 2), "{when}");

@@ -7,7 +7,7 @@ use domain::Digest;
 use domain::id::BatchId;
 use domain::probe::Silent;
 
-use super::{at, batch, count, entry, event, refusal, seal};
+use super::{at, batch, count, entry, event, refusal, seal, transact};
 use crate::records::{AuditEntry, Blob, Budget, Event, Halt, Tool};
 use crate::value::{Ratio, Ref, Row};
 use crate::{Batch, Ledger, Refusal, Select, Spend, Store, Written};
@@ -41,7 +41,7 @@ pub async fn the_last_of_a_budget_is_spent_once(ledger: Ledger, store: Arc<dyn S
         work
     };
     let group = [eventful(1, 6), eventful(2, 6), eventful(3, 4), eventful(4, 1)];
-    let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact").outcomes;
+    let outcomes = transact(&*store, group).await;
     let expected = [Ok(Written::Now), Err(exhausted(10, 6)), Ok(Written::Now), Err(exhausted(10, 10))];
     assert_eq!(outcomes, expected, "in a group each meets what those before it have spent");
     assert_eq!(refusal(ledger.commit(eventful(5, 1)).await), exhausted(10, 10));
@@ -118,13 +118,13 @@ pub(super) async fn whoever_may_not_spend_all_spends_nothing(ledger: Ledger, sto
         work
     };
     let group = [spending(1, 2, Some(5)), both(2)];
-    let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact").outcomes;
+    let outcomes = transact(&*store, group).await;
     assert_eq!(outcomes, [Ok(Written::Now), Err(exhausted(5, 4))], "its own counts, too");
     assert_eq!((used(&ledger, "task").await, used(&ledger, "day").await), (None, Some(2)));
     assert_eq!((count::<Blob>(&ledger).await, count::<AuditEntry>(&ledger).await), (0, 0));
 
     let group = [spending(3, -1, None), both(2), spending(4, 1, Some(5))];
-    let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact").outcomes;
+    let outcomes = transact(&*store, group).await;
     assert_eq!(outcomes, [Ok(Written::Now), Ok(Written::Now), Err(exhausted(5, 5))], "the units are apart");
     let mut budgets = ledger.select(Select::<Budget>::all()).await.expect("budgets");
     budgets.sort_by(|a, b| (&a.account, &a.unit).cmp(&(&b.account, &b.unit)));
@@ -139,7 +139,7 @@ pub(super) async fn whoever_may_not_spend_all_spends_nothing(ledger: Ledger, sto
 
 pub(super) async fn the_same_batch_twice_spends_once(ledger: Ledger, store: Arc<dyn Store>) {
     let group = [spending(1, 3, Some(4)), spending(1, 3, Some(4)), spending(2, 1, Some(4))];
-    let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact").outcomes;
+    let outcomes = transact(&*store, group).await;
     assert_eq!(outcomes, [Ok(Written::Now), Ok(Written::Before), Ok(Written::Now)]);
     let again = ledger.commit(spending(1, 3, Some(4))).await.expect("handed in again");
     assert_eq!((again.batch(), used(&ledger, "day").await), (BatchId::from_bits(1), Some(4)));
@@ -157,7 +157,7 @@ pub(super) async fn a_batch_that_is_refused_spends_nothing(ledger: Ledger, store
     let mut duplicate = spending(4, 5, Some(10));
     duplicate.put(&event(1, "k"));
     let group = [spending(5, 2, Some(10)), fenced, unexpected, duplicate, spending(6, 8, Some(10))];
-    let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact").outcomes;
+    let outcomes = transact(&*store, group).await;
     let expected = [
         Ok(Written::Now),
         Err(Refusal::Fenced { subject: "task".into(), expected: 3, found: 0 }),
@@ -191,7 +191,7 @@ pub(super) async fn a_budget_that_is_put_stands_in_its_turn(ledger: Ledger, stor
         set(5, 0),
         spending(6, 2, Some(2)),
     ];
-    let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact").outcomes;
+    let outcomes = transact(&*store, group).await;
     let written = || Ok(Written::Now);
     let present = Refusal::Present { table: "budgets", column: "account" };
     let expected =
@@ -214,7 +214,7 @@ pub async fn nothing_starts_between_a_halt_and_its_end(ledger: Ledger, store: Ar
     go_on.erase::<Halt, _>("name", &[all()]);
     assert_eq!(ledger.halted().await.expect("halted"), None);
     let group = [start(1), stop, start(3)];
-    let outcomes = store.transact(&group, &seal(), &Silent).await.expect("transact").outcomes;
+    let outcomes = transact(&*store, group).await;
     let present = Refusal::Present { table: "halts", column: "name" };
     assert_eq!(outcomes, [Ok(Written::Now), Ok(Written::Now), Err(present.clone())]);
     assert_eq!(ledger.halted().await.expect("halted"), Some(halt.clone()));
@@ -223,8 +223,7 @@ pub async fn nothing_starts_between_a_halt_and_its_end(ledger: Ledger, store: Ar
     again.put(&halt);
     assert_eq!(refusal(ledger.commit(again).await), Refusal::Duplicate { table: "halts" });
 
-    let outcomes =
-        store.transact(&[start(7), go_on, start(8)], &seal(), &Silent).await.expect("transact").outcomes;
+    let outcomes = transact(&*store, [start(7), go_on, start(8)]).await;
     assert_eq!(outcomes, [Err(present), Ok(Written::Now), Ok(Written::Now)]);
     assert_eq!((ledger.halted().await.expect("halted"), used(&ledger, "day").await), (None, Some(2)));
     assert_eq!(count::<Event>(&ledger).await, 2);

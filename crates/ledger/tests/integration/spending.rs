@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use domain::Time;
 use domain::id::{BatchId, NodeId};
-use domain::probe::Silent;
+use domain::probe::{Probe, Silent};
 use ledger::memory::MemoryStore;
 use ledger::records::{Budget, Halt};
 use ledger::{Batch, Ledger, Refusal, Seal, Select, Spend, Store as _, Written};
@@ -127,15 +127,16 @@ impl Oracle {
 
 async fn play(works: &[Work]) -> (Vec<Result<Written, Refusal>>, BTreeMap<(String, String), u64>) {
     let store = Arc::new(MemoryStore::default());
-    let seal = || Seal::for_tests(NodeId::from_bits(1), [7; 32]);
-    let ledger = Ledger::start(store.clone(), seal(), Arc::new(Silent));
+    let seal = Arc::new(Seal::for_tests(NodeId::from_bits(1), [7; 32]));
+    let probe: Arc<dyn Probe> = Arc::new(Silent);
+    let ledger = Ledger::start(store.clone(), Arc::clone(&seal), Arc::clone(&probe));
     let mut first = Batch::new(BatchId::from_bits(u128::MAX), Time::from_micros(0));
     first.put(&halt());
     ledger.commit(first).await.expect("commit");
     let mut outcomes = Vec::new();
     for group in works.split_inclusive(|work| work.ends_group) {
-        let batches: Vec<Batch> = group.iter().map(batch).collect();
-        outcomes.extend(store.transact(&batches, &seal(), &Silent).await.expect("transact").outcomes);
+        let batches = group.iter().map(batch).collect();
+        outcomes.extend(store.transact(batches, &seal, &probe).await.expect("transact").outcomes);
     }
     let budgets = ledger.select(Select::<Budget>::all()).await.expect("budgets");
     let balances = budgets.into_iter().map(|budget| ((budget.account, budget.unit), budget.used));

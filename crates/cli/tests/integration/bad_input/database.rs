@@ -123,7 +123,7 @@ fn a_folder_in_its_place_is_said_so() {
 fn a_database_that_stays_locked_is_given_up_on_with_nothing_written() {
     let world = World::lived_in();
     let before = world.record();
-    let mut database = Database::open(&world.database());
+    let database = Database::open(&world.database());
     database.lock();
     let outcome = world.regent(&["run", REQUEST]).run().fails(4, "R4006").says(&["nothing was written"]);
     assert_eq!(outcome.stdout, "", "{outcome}");

@@ -34,7 +34,7 @@ fn a_run_that_waits_for_the_database_is_interrupted() {
     for signal in SIGNALS {
         let world = World::lived_in();
         let before = world.record();
-        let mut database = Database::open(&world.database());
+        let database = Database::open(&world.database());
         database.lock();
         let mut running = world.regent(&["run", REQUEST]).start();
         listens(&mut running, signal);
@@ -60,7 +60,7 @@ fn an_interrupted_task_is_finished_by_resume() {
         [(); 2].map(|()| serde_json::from_str::<Value>(&running.line()).expect("an event"));
     assert_eq!((&routed["type"], &planned["type"]), (&json!("core:route"), &json!("planner:task_ready")));
     // The plan is durable. With the database locked the task cannot reach its end.
-    let mut database = Database::open(&world.database());
+    let database = Database::open(&world.database());
     database.lock();
     running.signal(Signal::SIGINT);
     let outcome = running.finish();

@@ -70,7 +70,7 @@ fn a_task_that_another_process_is_at_is_left_to_it() {
     let [routed, planned] =
         [(); 2].map(|()| serde_json::from_str::<Value>(&running.line()).expect("an event"));
     assert_eq!((&routed["type"], &planned["type"]), (&json!("core:route"), &json!("planner:task_ready")));
-    let mut database = Database::open(&world.database());
+    let database = Database::open(&world.database());
     database.lock(); // it cannot reach its end
     let outcome = world.regent(&["resume"]).run().fails(4, "R4011").says(&["another process"]);
     assert_eq!(outcome.stdout, "", "{outcome}");

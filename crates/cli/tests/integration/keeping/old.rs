@@ -26,7 +26,7 @@ pub(crate) fn settle_in(world: &World) {
     write(&world.data().join("node"), include_bytes!("../../old_house/node"));
     write(&world.data().join("keys/audit.key"), include_bytes!("../../old_house/audit.key"));
     write(&world.database(), b"");
-    let mut database = Database::open(&world.database());
+    let database = Database::open(&world.database());
     database.execute(include_str!("../../old_house/schema_1.sql"));
     database.execute("PRAGMA journal_mode = WAL");
     database.close();

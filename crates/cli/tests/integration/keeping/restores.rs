@@ -206,7 +206,7 @@ fn what_is_damaged_or_no_backup_at_all_is_not_put_anywhere() {
 fn a_forged_backup_is_refused() {
     let world = World::lived_in();
     let folder = back_up(&world);
-    let mut database = crate::sql::Database::open(&folder.join("regent.db"));
+    let database = crate::sql::Database::open(&folder.join("regent.db"));
     database.execute("DROP TRIGGER audit_is_not_deleted");
     database.execute("DELETE FROM audit WHERE seq = (SELECT max(seq) FROM audit)");
     database.execute(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use services::Flavour;
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use crate::keeping::old::{ENTRIES, SCHEMA, entries_of, kept, leftovers, old_house, record};
 use crate::process::{Regent, Running};
@@ -97,8 +97,7 @@ async fn move_rows(house: &OnServer) {
         FROM information_schema.columns WHERE table_schema = 'brainframe' AND table_name <> 'schema_migrations'
         ORDER BY table_name, ordinal_position";
     let mut to = PgConnection::connect(&house.url).await.expect("connect");
-    let from = format!("sqlite://{}", house.world.database().display());
-    let mut from = sqlx::SqliteConnection::connect(&from).await.expect("connect");
+    let from = rusqlite::Connection::open(house.world.database()).expect("connect");
     let columns: Vec<(String, String, String)> =
         sqlx::query_as(COLUMNS).fetch_all(&mut to).await.expect("columns");
     let mut tables: Vec<&String> = columns.iter().map(|(table, ..)| table).collect();
@@ -106,10 +105,12 @@ async fn move_rows(house: &OnServer) {
     for table in tables {
         let of: Vec<_> = columns.iter().filter(|(of, ..)| of == table).collect();
         let quoted: Vec<String> = of.iter().map(|(_, name, _)| format!("quote(\"{name}\")")).collect();
-        let rows = AssertSqlSafe(format!("SELECT {} FROM {table}", quoted.join(", ")));
-        for row in sqlx::query(rows).fetch_all(&mut from).await.expect("rows") {
+        let mut rows =
+            from.prepare(&format!("SELECT {} FROM {table}", quoted.join(", "))).expect("a statement");
+        let mut rows = rows.query([]).expect("rows");
+        while let Some(row) = rows.next().expect("a row") {
             let cell = |at: usize, kind: &str| {
-                let literal: String = row.get(at);
+                let literal: String = row.get(at).expect("text");
                 match (kind, literal.strip_prefix("X'")) {
                     (_, _) if literal == "NULL" => literal,
                     (_, Some(hex)) => format!("'\\x{hex}"),

@@ -11,7 +11,7 @@ use services::Flavour;
 use crate::keeping::old::entries_of;
 use crate::keeping::restores::newest_key;
 use crate::keeping::watched::{Instance, Place};
-use crate::stale::texts_in;
+use crate::sql::Database;
 use crate::world::REQUEST;
 
 const PLACES: [Place; 2] = [Place::File, Place::Server(0)];
@@ -104,7 +104,9 @@ fn take_back_to_schema_6(instance: &Instance, place: Place) {
         None => {
             let head =
                 "SELECT stream || '|' || seq || '|' || lower(hex(hash)) || '|' || epoch FROM audit_heads";
-            let [head] = texts_in(&instance.world.database(), head.into()).try_into().expect("one");
+            let database = Database::open(&instance.world.database());
+            let [head] = database.texts(head).try_into().expect("one");
+            database.close();
             let mac = seal_head(&keys, &head);
             execute(instance, place, &format!("UPDATE audit_heads SET mac = X'{mac}'; {SCHEMA_6}"));
             execute(instance, place, "PRAGMA user_version = 6");
