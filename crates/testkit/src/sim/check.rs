@@ -14,7 +14,7 @@ use domain::probe::Silent;
 use domain::task::{FinalResult, Status};
 use domain::{Clock as _, Digest};
 use engine::task::{Step, Task};
-use ledger::chain::{Link, Standing, Walk};
+use ledger::chain::{Link, Standing, EntryChecker, Walk};
 use ledger::records::{
     Access, AgentTask, AuditEntry, AuditHead, CallStatus, Event, Lease, TaskStep, ToolCall,
 };
@@ -259,7 +259,8 @@ impl Observer {
             let row = entry.row();
             let cells: Vec<_> = row.iter().map(ledger::value::Value::look).collect();
             let link = Link::of(&cells).ok_or_else(|| broken(&"a row is no entry"))?;
-            self.walk.step(&link).map_err(|fault| broken(&fault))?;
+            let check = EntryChecker::default().check(&link);
+            self.walk.step(&link, check).map_err(|fault| broken(&fault))?;
             self.entries.push(entry.hash);
             if entry.kind == AuditEventKind::CallStarted.name() {
                 *self.started.entry(entry.subject).or_default() += 1;
