@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use domain::Digest;
 use domain::digest::Digesting;
 
+use crate::migrations::{MIGRATIONS, Migration, TableFate, trace_table};
+
 /// Entries that are read at once.
 pub(crate) const ENTRIES: u32 = 256;
 
@@ -33,17 +35,31 @@ impl Tally {
         self.rows.values().sum()
     }
 
-    /// What is not in `other` as it is here, in words; nothing if everything is. Tables that only `other` has are new.
+    /// What is not in `other` as it is here, in words; `None` if everything is. What the migrations between the two schemas
+    /// rename or drop is where they say; tables that only `other` has are new.
     #[must_use]
     pub fn lost_in(&self, other: &Self) -> Option<String> {
-        let differs = |(table, rows): (&String, &u64)| match other.rows.get(table) {
-            Some(found) if found == rows => None,
-            Some(found) => Some(format!("`{table}` has {found} rows instead of {rows}")),
-            None => Some(format!("`{table}` is missing, with its {rows} rows")),
+        self.lost_between(other, MIGRATIONS)
+    }
+
+    fn lost_between(&self, other: &Self, migrations: &[Migration]) -> Option<String> {
+        let schema = |schema: i64| usize::try_from(schema).unwrap_or(0).min(migrations.len());
+        let between = migrations.get(schema(self.schema)..schema(other.schema)).unwrap_or_default();
+        let lost = |(table, rows): (&String, &u64)| {
+            let (name, may_be_fewer) = match trace_table(between, table) {
+                TableFate::Dropped => return None,
+                TableFate::Kept(name) => (name, false),
+                TableFate::Thinned(name) => (name, true),
+            };
+            match other.rows.get(name) {
+                Some(found) if found == rows || (may_be_fewer && found < rows) => None,
+                Some(found) => Some(format!("`{name}` has {found} rows instead of {rows}")),
+                None => Some(format!("`{name}` is missing, with its {rows} rows")),
+            }
         };
         let chain = || (self.chain != other.chain).then(|| "entries of the audit were changed".to_owned());
         let heads = || (self.heads != other.heads).then(|| "the head of the audit was moved".to_owned());
-        self.rows.iter().find_map(differs).or_else(chain).or_else(heads)
+        self.rows.iter().find_map(lost).or_else(chain).or_else(heads)
     }
 }
 
@@ -88,4 +104,48 @@ pub(crate) fn head((stream, seq, hash): (String, i64, Vec<u8>)) -> Option<Head> 
 
 pub(crate) fn count(rows: i64) -> u64 {
     u64::try_from(rows).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::Digest;
+
+    use super::Tally;
+    use crate::migrations::Migration;
+
+    fn tally(schema: i64, rows: &[(&str, u64)]) -> Tally {
+        let rows = rows.iter().map(|(name, rows)| ((*name).to_owned(), *rows)).collect();
+        Tally { schema, rows, heads: Vec::new(), chain: Digest::ZERO }
+    }
+
+    #[test]
+    fn rows_are_lost_unless_a_migration_declares_it() {
+        let migrations = [
+            Migration::PLAIN,
+            Migration {
+                renamed_tables: &[("knocks", "requests")],
+                dropped_tables: &["recipes"],
+                dropped_rows: &["leases"],
+                ..Migration::PLAIN
+            },
+        ];
+        let before = tally(1, &[("knocks", 3), ("recipes", 2), ("leases", 9)]);
+        let lost = |schema, rows: &[(&str, u64)]| before.lost_between(&tally(schema, rows), &migrations);
+        assert_eq!(lost(2, &[("requests", 3), ("leases", 4), ("new", 1)]), None);
+        assert_eq!(
+            lost(2, &[("requests", 2), ("leases", 9)]),
+            Some("`requests` has 2 rows instead of 3".into())
+        );
+        assert_eq!(lost(2, &[("leases", 9)]), Some("`requests` is missing, with its 3 rows".into()));
+        let more = lost(2, &[("requests", 3), ("leases", 10)]);
+        assert_eq!(more, Some("`leases` has 10 rows instead of 9".into()));
+        // Nothing is declared between two of the same schema.
+        assert_eq!(lost(1, &[("knocks", 3), ("recipes", 2), ("leases", 9)]), None);
+        assert!(lost(1, &[("requests", 3), ("leases", 9)]).is_some());
+        let chain = Tally { chain: Digest::of(b"other"), ..before.clone() };
+        assert_eq!(
+            before.lost_between(&chain, &migrations),
+            Some("entries of the audit were changed".into())
+        );
+    }
 }

@@ -47,7 +47,7 @@ const NOTES: Table = Table {
 #[test]
 fn a_table_follows_from_its_record_in_sqlite() {
     let expected = r#"CREATE TABLE sent_reminders (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    seq INTEGER PRIMARY KEY,
     task TEXT NOT NULL,
     n INTEGER NOT NULL,
     "order" INTEGER NOT NULL,

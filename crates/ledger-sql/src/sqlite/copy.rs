@@ -58,7 +58,8 @@ impl SqliteStore {
     }
 }
 
-fn tally(connection: &Connection) -> Result<Tally, StoreError> {
+/// What is there, as it is seen in the transaction that is open.
+pub(super) fn tally(connection: &Connection) -> Result<Tally, StoreError> {
     const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
     const HEADS: &str = "SELECT stream, seq, hash FROM audit_heads ORDER BY stream";
     let schema = read_pragma(connection, "user_version")?;

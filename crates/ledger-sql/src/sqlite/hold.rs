@@ -10,6 +10,7 @@ use ledger::store::{After, StoreError, Tx as _, apply};
 use rusqlite::Connection;
 
 use super::connection::{connect, execute, failure, find_schema};
+use super::copy::tally;
 use super::{ConnectionThread, SqliteStore, WriteTransaction, finish, migrate, turn_log_on};
 
 /// How often a lock is waited for, ten seconds each time: whoever has it may be rehearsing an upgrade of a large house.
@@ -127,7 +128,11 @@ fn bring_forward(
     probe: &dyn Probe,
 ) -> Result<Option<After>, StoreError> {
     if schema < SqliteStore::known_schema() {
+        let before = tally(connection)?;
         migrate(connection)?;
+        if let Some(lost) = before.lost_in(&tally(connection)?) {
+            return Err(StoreError::Other(format!("the migration did not keep everything: {lost}")));
+        }
     }
     let Some(batch) = record else { return Ok(None) };
     let mut transaction = WriteTransaction::within(connection);

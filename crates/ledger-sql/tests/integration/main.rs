@@ -7,6 +7,7 @@
     reason = "tests look at files, break their own network, and fail loudly"
 )]
 
+mod layout;
 mod postgres;
 mod scrub;
 mod sqlite;

@@ -14,7 +14,7 @@ use domain::probe::Silent;
 use domain::task::{FinalResult, Status};
 use domain::{Clock as _, Digest};
 use engine::task::{Step, Task};
-use ledger::chain::{Link, Standing, EntryChecker, Walk};
+use ledger::chain::{EntryChecker, Link, Standing, Walk};
 use ledger::records::{
     Access, AgentTask, AuditEntry, AuditHead, CallStatus, Event, Lease, TaskStep, ToolCall,
 };

@@ -1,0 +1,1 @@
+-- The layout of SQLite's tables. PostgreSQL keeps no tree but the indexes that are declared: nothing changes here.
