@@ -1,7 +1,8 @@
 //! SQLite: one file, WAL, `synchronous = FULL`; nothing to install.
 //!
 //! One connection writes, on a thread of its own, where a whole group of batches is applied without waiting for anything but
-//! the disk. Others read beside it, each on the thread of whoever asks: with its log, SQLite never lets a reader wait.
+//! the disk. Others read beside it, each on the caller's thread: with its log, SQLite never lets a reader wait. What looks at
+//! the whole file has a thread as well, and a caller that reads page after page lets others have their turn in between.
 //!
 //! Writing transactions are `BEGIN IMMEDIATE`, because a deferred one that reads and then writes fails at
 //! once under contention, whatever the time-out. Several processes may have the file open.
@@ -14,7 +15,7 @@ mod hold;
 mod transaction;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use domain::probe::Probe;
@@ -26,6 +27,8 @@ use ledger::table::Table;
 use ledger::value::{Ref, Row};
 use rusqlite::Connection;
 use tokio::sync::OnceCell;
+use tokio::task::coop::consume_budget;
+use tokio::task::yield_now;
 
 use connection::{
     APPLICATION_ID, Access, BUSY, execute, execute_prepared, find_schema, query_value, read_pragma,
@@ -52,7 +55,8 @@ pub struct SqliteStore {
     path: PathBuf,
     /// Started by the first who writes: most commands only read.
     writer: OnceCell<ConnectionThread>,
-    readers: Mutex<Vec<Connection>>,
+    /// Connections that nobody uses at the moment; `None` once the database is closed.
+    idle_readers: Mutex<Option<Vec<Connection>>>,
 }
 
 impl SqliteStore {
@@ -62,8 +66,9 @@ impl SqliteStore {
     /// # Errors
     /// If it cannot be opened, read or made.
     pub async fn open(path: &Path) -> Result<Self, StoreError> {
-        let store = Self { path: path.to_owned(), writer: OnceCell::new(), readers: Mutex::default() };
-        let reader = connection::open(path, Access::Read)?;
+        let idle_readers = Mutex::new(Some(Vec::new()));
+        let store = Self { path: path.to_owned(), writer: OnceCell::new(), idle_readers };
+        let reader = connection::open_or_create(path)?;
         let known = Self::known_schema();
         match find_schema(&reader)? {
             Some(found) if found == known => {}
@@ -74,9 +79,10 @@ impl SqliteStore {
         Ok(store)
     }
 
-    /// Closes every connection: everything is in the one file afterwards, unless another process has it open.
+    /// Closes every connection: everything is in the one file afterwards, unless a snapshot or another process has it open.
     pub async fn close(&self) {
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let idle = self.idle_readers().take();
+        drop(idle);
         if let Some(writer) = self.writer.get() {
             writer.close().await;
         }
@@ -89,23 +95,33 @@ impl SqliteStore {
     }
 
     async fn writer(&self) -> Result<&ConnectionThread, StoreError> {
-        self.writer.get_or_try_init(|| ConnectionThread::open(&self.path)).await
+        self.writer.get_or_try_init(|| ConnectionThread::open(&self.path, Access::Write)).await
+    }
+
+    fn idle_readers(&self) -> MutexGuard<'_, Option<Vec<Connection>>> {
+        self.idle_readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn take_reader(&self) -> Result<Connection, StoreError> {
-        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let closed = || StoreError::Other("the database was closed".into());
+        let idle = self.idle_readers().as_mut().ok_or_else(closed)?.pop();
         idle.map_or_else(|| connection::open(&self.path, Access::Read), Ok)
     }
 
     fn keep_reader(&self, reader: Connection) {
-        let mut idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < IDLE_READERS {
-            idle.push(reader);
+        match self.idle_readers().as_mut() {
+            Some(idle) if idle.len() < IDLE_READERS => idle.push(reader),
+            _ => {}
         }
     }
 
     /// Reads, and keeps the connection for the next one, unless it failed.
-    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    async fn read<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        // A caller that asks many times, and never waits, lets others have their turn now and then: a signal, a timer.
+        consume_budget().await;
         let reader = self.take_reader()?;
         let found = read(&reader)?;
         self.keep_reader(reader);
@@ -197,7 +213,7 @@ impl Store for SqliteStore {
     }
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        self.read(|connection| select(connection, query))
+        self.read(|connection| select(connection, query)).await
     }
 
     async fn count(&self, query: &Query) -> Result<u64, StoreError> {
@@ -214,8 +230,10 @@ impl Store for SqliteStore {
             let rows: i64 = row.get(0).map_err(failure)?;
             Ok(u64::try_from(rows).unwrap_or(0))
         })
+        .await
     }
 
+    /// Every page is looked at, on a thread and a connection of its own: meanwhile others read and write.
     async fn describe(&self) -> Result<Described, StoreError> {
         let describe = |connection: &mut Connection| {
             let check: String = query_value(connection, "PRAGMA quick_check(1)")?;
@@ -225,7 +243,10 @@ impl Store for SqliteStore {
             let version: String = query_value(connection, "SELECT sqlite_version()")?;
             Ok(Described { what: format!("SQLite {version}, schema {KNOWN}"), warnings: Vec::new() })
         };
-        self.writer().await?.run(describe).await
+        let thread = ConnectionThread::open(&self.path, Access::Read).await?;
+        let described = thread.run(describe).await;
+        thread.close().await;
+        described
     }
 
     /// Freed space is overwritten at once (`secure_delete`), but pages that were split or joined keep copies of what
@@ -253,7 +274,8 @@ impl Store for SqliteStore {
     }
 }
 
-/// A reading transaction: with its log, SQLite shows it the database as it was when it first looked.
+/// A reading transaction: with its log, SQLite shows it the database as it was when it first looked. Before each page others
+/// have their turn: who walks the whole database never waits for anything else.
 struct ReadTransaction<'s> {
     store: &'s SqliteStore,
     /// Until it is dropped.
@@ -279,6 +301,7 @@ impl Drop for ReadTransaction<'_> {
 #[async_trait]
 impl Snapshot for ReadTransaction<'_> {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
+        yield_now().await;
         select(self.connection()?, query)
     }
 
@@ -287,6 +310,7 @@ impl Snapshot for ReadTransaction<'_> {
         query: &Query,
         visit: &mut (dyn for<'c, 'r> FnMut(&'c [Ref<'r>]) + Send),
     ) -> Result<(), StoreError> {
+        yield_now().await;
         let (sql, parameters) = sql::select(query, DIALECT);
         let mut statement = self.connection()?.prepare_cached(&sql).map_err(failure)?;
         cells::bind(&mut statement, parameters)?;

@@ -47,9 +47,9 @@ pub(super) fn read_rows(
         let cell = |(at, column): (usize, &Column)| {
             let found = row.get_ref(at).map_err(failure)?;
             match view(column, found) {
-                Some(Ref::Bytes(_)) if column.kind == Kind::Text => Err(misplaced(table, column, "no UTF-8")),
+                Some(Ref::Bytes(_)) if column.kind == Kind::Text => Err(misplaced(table, column, found)),
                 Some(cell) => Ok(cell.keep()),
-                None => Err(misplaced(table, column, &found.data_type().to_string())),
+                None => Err(misplaced(table, column, found)),
             }
         };
         read.push(table.columns.iter().enumerate().map(cell).collect::<Result<Row, _>>()?);
@@ -69,7 +69,7 @@ pub(super) fn visit_rows(
         for (at, column) in table.columns.iter().enumerate() {
             let found = row.get_ref(at).map_err(failure)?;
             let cell = view(column, found);
-            cells.push(cell.ok_or_else(|| misplaced(table, column, &found.data_type().to_string()))?);
+            cells.push(cell.ok_or_else(|| misplaced(table, column, found))?);
         }
         visit(&cells);
     }
@@ -91,9 +91,11 @@ fn view<'r>(column: &Column, found: ValueRef<'r>) -> Option<Ref<'r>> {
     })
 }
 
-fn misplaced(table: &Table, column: &Column, found: &str) -> StoreError {
-    StoreError::Other(format!(
-        "column `{}.{}` holds {found}, which does not belong there",
-        table.name, column.name
-    ))
+/// The tables are strict: SQLite itself writes no such cell.
+fn misplaced(table: &Table, column: &Column, found: ValueRef<'_>) -> StoreError {
+    let found = match found {
+        ValueRef::Text(_) if column.kind == Kind::Text => "a text that is not UTF-8".to_owned(),
+        other => format!("a value of type {}", other.data_type()),
+    };
+    StoreError::Corrupt(format!("column `{}.{}` holds {found}", table.name, column.name))
 }

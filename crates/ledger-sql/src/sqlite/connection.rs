@@ -27,24 +27,35 @@ pub(super) enum Access {
     Write,
 }
 
-/// Opens a file that may not be there yet, whatever is in it.
+/// Opens a file that is there, whatever is in it.
 pub(super) fn open(path: &Path, access: Access) -> Result<Connection, StoreError> {
-    // No mutex: one thread at a time has a connection, and Rust sees to that.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
+    open_with(path, access, OpenFlags::empty())
+}
+
+/// Opens a file for reading, and creates an empty one where there is none.
+pub(super) fn open_or_create(path: &Path) -> Result<Connection, StoreError> {
+    open_with(path, Access::Read, OpenFlags::SQLITE_OPEN_CREATE)
+}
+
+fn open_with(path: &Path, access: Access, flags: OpenFlags) -> Result<Connection, StoreError> {
+    // No mutex: one thread at a time has a connection, and Rust sees to that. Who only reads may write, too: the one who
+    // closes the file last folds its log into it.
+    let flags = flags
+        | OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_EXRESCODE;
     let connection = Connection::open_with_flags(path, flags).map_err(failure)?;
     connection.busy_timeout(BUSY).map_err(failure)?;
     connection.set_prepared_statement_cache_capacity(PREPARED);
+    // What is sorted does not go through a file either, where it would outlive its erasure.
+    execute(&connection, "PRAGMA temp_store = memory")?;
     // The journal mode is a property of the file, set when the schema is made: a file that is not ours is not changed.
     if access == Access::Write {
         execute(
             &connection,
             // What is erased is overwritten at once, and not only when the space is used again.
             &format!(
-                "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = {LOG_PAGES}; \
-                 PRAGMA secure_delete = on; PRAGMA temp_store = memory"
+                "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = {LOG_PAGES}; PRAGMA secure_delete = on"
             ),
         )?;
     }

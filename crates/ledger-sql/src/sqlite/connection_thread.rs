@@ -1,4 +1,4 @@
-//! A connection with a thread of its own: who waits for a lock or for the disk waits there, and the caller's thread goes on.
+//! A connection with a thread of its own: it waits there for locks and for the disk, and the caller's thread goes on.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
@@ -17,8 +17,8 @@ type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 pub(crate) struct ConnectionThread {
     /// Until it is closed.
     jobs: Mutex<Option<mpsc::Sender<Job>>>,
-    /// Ends when the connection is closed.
-    closed: tokio::sync::Mutex<oneshot::Receiver<()>>,
+    /// Ends when the connection is closed; `None` once that was waited for.
+    closed: tokio::sync::Mutex<Option<oneshot::Receiver<()>>>,
 }
 
 impl ConnectionThread {
@@ -28,8 +28,8 @@ impl ConnectionThread {
     }
 
     /// Opens a file, whatever is in it.
-    pub(crate) async fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::start(path.to_owned(), |path| open(path, Access::Write)).await
+    pub(super) async fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
+        Self::start(path.to_owned(), move |path| open(path, access)).await
     }
 
     async fn start(
@@ -55,7 +55,7 @@ impl ConnectionThread {
         let spawned = thread.spawn(work);
         spawned.map_err(|error| StoreError::Other(format!("a thread cannot be started: {error}")))?;
         opened.await.map_err(ended_early)??;
-        Ok(Self { jobs: Mutex::new(Some(jobs)), closed: tokio::sync::Mutex::new(closed) })
+        Ok(Self { jobs: Mutex::new(Some(jobs)), closed: tokio::sync::Mutex::new(Some(closed)) })
     }
 
     /// Hands work over and waits for it. Work that nobody waits for any more is done all the same.
@@ -72,8 +72,12 @@ impl ConnectionThread {
     /// Closes the connection; the last one to a database folds its log into it.
     pub(crate) async fn close(&self) {
         drop(self.jobs().take());
-        // The sender goes without a word: with the connection. A second caller finds it gone.
-        drop((&mut *self.closed.lock().await).await);
+        let mut closed = self.closed.lock().await;
+        if let Some(receiver) = closed.as_mut() {
+            // The sender sends nothing: it is dropped after the connection.
+            drop(receiver.await);
+            *closed = None;
+        }
     }
 
     fn jobs(&self) -> MutexGuard<'_, Option<mpsc::Sender<Job>>> {

@@ -15,13 +15,12 @@ use super::connection::{execute_prepared, failure, spoken};
 use super::{DIALECT, select};
 use crate::sql;
 
-/// Takes a transaction back unless it was committed.
+/// Writes within a transaction that the caller has begun, and ends.
 pub(super) struct WriteTransaction<'c> {
     connection: &'c Connection,
 }
 
 impl<'c> WriteTransaction<'c> {
-    /// Within a transaction that the caller has begun, and ends.
     pub(super) const fn within(connection: &'c Connection) -> Self {
         Self { connection }
     }

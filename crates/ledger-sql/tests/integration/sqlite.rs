@@ -79,6 +79,56 @@ async fn what_is_for_ever_cannot_be_changed_or_deleted() {
     }
 }
 
+/// Only [`SqliteStore::open`] makes a database: a wrong path leaves no empty file behind.
+#[tokio::test]
+async fn a_file_that_is_missing_is_not_created() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("regent.db");
+    SqliteStore::tally(&path).await.expect_err("nothing to count");
+    SqliteStore::schema_of(&path).await.expect_err("nothing to read");
+    SqliteStore::copy(&path, &folder.path().join("copy.db")).await.expect_err("nothing to copy");
+    ledger_sql::Hold::take(&path).await.expect_err("nothing to hold");
+    assert!(!path.exists());
+}
+
+#[tokio::test]
+async fn a_database_is_closed_once_and_its_log_is_folded_in() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Arc::new(open(&folder).await.expect("open"));
+    let log = folder.path().join("regent.db-wal");
+    fill(Arc::<SqliteStore>::clone(&store)).await;
+    let mut snapshot = store.snapshot().await.expect("snapshot");
+    assert!(snapshot.count(TABLES[0]).await.is_ok() && log.exists());
+    store.close().await;
+    store.close().await;
+    assert!(log.exists(), "a snapshot still has it open");
+    drop(snapshot);
+    assert!(!log.exists());
+    assert!(matches!(store.snapshot().await.map(drop), Err(StoreError::Other(_))), "it is closed");
+    assert!(matches!(store.scrub().await, Err(StoreError::Other(_))), "it is closed");
+}
+
+/// Reading does not wait for anything, and yet a signal or a timer is heard meanwhile.
+#[tokio::test]
+async fn who_reads_again_and_again_lets_others_have_their_turn() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = open(&folder).await.expect("open");
+    let query = ledger::Select::<Blob>::all().query;
+    let read = async {
+        loop {
+            store.select(&query).await.expect("select");
+        }
+    };
+    let walk = async {
+        let mut snapshot = store.snapshot().await.expect("snapshot");
+        loop {
+            snapshot.scan(&query, &mut |_| {}).await.expect("scan");
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_millis(20), read).await.expect_err("it never ends");
+    tokio::time::timeout(std::time::Duration::from_millis(20), walk).await.expect_err("it never ends");
+}
+
 /// Each "process" has connections and a committer of its own, and eight writers.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_processes_that_write_at_once_lose_nothing() {
