@@ -10,7 +10,7 @@ use std::hash::Hash;
 
 use domain::event::Incoming;
 use domain::problem::Problem;
-use ledger::records::Event;
+use ledger::records::{Event, Place};
 use ledger::table::Record as _;
 use ledger::{CommitError, CommitSequence, PendingCommit, Refusal};
 
@@ -86,6 +86,9 @@ impl<'k> IngestPipeline<'k> {
         let services = &window.services;
         let mut batch = services.batch();
         let event = ingest::enter(services, &incoming, &key, &parties, &place, &mut batch)?;
+        if !place.is_new {
+            batch.expect_present::<Place>("id", &place.place.id); // the event that was to write it may be refused
+        }
         batch.follow(&window.sequence);
         let commit = services.ledger.submit(batch).await?;
         window.events += 1;

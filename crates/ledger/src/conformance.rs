@@ -17,7 +17,8 @@ use crate::records::{AuditEntry, AuditHead, Blob, Event, Identity, Lease, Salt, 
 use crate::store::Outcome;
 use crate::value::{Ref, Row, Seq};
 use crate::{
-    AuditScope, Batch, CommitError, Entry, Found, Ledger, Op, Refusal, Seal, Select, Store, Written,
+    AuditScope, Batch, CommitError, CommitSequence, Entry, Found, Ledger, Op, Refusal, Seal, Select, Store,
+    Written,
 };
 
 const STREAM: NodeId = NodeId::from_bits(1);
@@ -59,6 +60,7 @@ pub async fn run<S: AsyncFn() -> Arc<dyn Store>>(fresh: S) {
         in_a_group_an_erasure_takes_what_came_before_it_and_nothing_else,
         whoever_expects_a_row_is_refused_once_it_is_gone,
         whoever_expects_quiet_is_refused_once_anything_was_written,
+        no_batch_of_a_sequence_overtakes_one_that_was_refused,
         spending::the_last_of_a_budget_is_spent_once,
         spending::whoever_comes_at_once_shares_a_budget,
         spending::a_budget_counts_to_its_limit_and_takes_back_to_nothing,
@@ -490,6 +492,41 @@ async fn whoever_expects_quiet_is_refused_once_anything_was_written(ledger: Ledg
     other.put(&event(4, "k4"));
     let outcomes = transact(&*store, [other, quiet(5, seen)]).await;
     assert_eq!(outcomes, [Ok(Written::Now), Err(Refusal::Disturbed)], "one of the same group counts too");
+}
+
+async fn no_batch_of_a_sequence_overtakes_one_that_was_refused(ledger: Ledger, store: Arc<dyn Store>) {
+    let next = |n: u128, sequence: &CommitSequence| {
+        let mut work = batch(n);
+        work.put(&event(n, &format!("k{n}"))).expect_absent::<Event>("id", &EventId::from_bits(n));
+        work.follow(sequence);
+        work
+    };
+    let needs_salt = |n: u128, sequence: &CommitSequence| {
+        let mut work = next(n, sequence);
+        work.expect_present::<Salt>("person", &"nobody".to_owned());
+        work
+    };
+    let (sequence, other) = (CommitSequence::new(), CommitSequence::new());
+    let gone = Err(Refusal::Gone { table: "salts", column: "person" });
+    let group = [next(1, &sequence), needs_salt(2, &sequence), next(3, &sequence), next(4, &other)];
+    let outcomes = transact(&*store, group).await;
+    assert_eq!(outcomes, [Ok(Written::Now), gone, Err(Refusal::OutOfOrder), Ok(Written::Now)]);
+    // In a later group, too; and a new sequence goes on.
+    let outcomes = transact(&*store, [next(5, &sequence), next(6, &other)]).await;
+    assert_eq!(outcomes, [Err(Refusal::OutOfOrder), Ok(Written::Now)]);
+    // What is there already holds nothing up; a row that nobody expected to be there does.
+    let mut again = batch(7);
+    again.put(&event(6, "k6")).expect_absent::<Event>("id", &EventId::from_bits(6)).follow(&other);
+    let present = Err(Refusal::Present { table: "events", column: "id" });
+    let mut twice = batch(8);
+    twice.put(&event(6, "k6")).follow(&other);
+    let duplicate = Err(Refusal::Duplicate { table: "events" });
+    let outcomes = transact(&*store, [again, next(9, &other), twice, next(10, &other)]).await;
+    // The duplicate is found by writing: until then the last one was as good as written, and after it is not.
+    assert_eq!(outcomes, [present, Ok(Written::Now), duplicate, Err(Refusal::OutOfOrder)]);
+    assert_eq!(count::<Event>(&ledger).await, 4);
+    let pending = ledger.submit(next(11, &sequence)).await.expect("handed in");
+    assert_eq!(refusal(pending.receipt().await), Refusal::OutOfOrder);
 }
 
 async fn the_chain_goes_on_across_batches(ledger: Ledger, _: Arc<dyn Store>) {

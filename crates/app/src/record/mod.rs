@@ -11,8 +11,8 @@ pub use audit::{
     GROUP as AUDIT, ListAuditEntries, StreamReport, VerifyAudit,
 };
 pub use events::{
-    BadLine, EventLine, EventList, Events, GROUP as EVENTS, IngestEvents, ListEvents, ListWatermarks,
-    Receipt, WatermarkLine, WatermarkList,
+    BadLine, EventLine, EventList, EventPipeline, Events, GROUP as EVENTS, IngestEvents, ListEvents,
+    ListWatermarks, Receipt, WatermarkLine, WatermarkList,
 };
 pub use recheck::{Again, Difference, Line, Rechecked};
 pub use replay::{Played, PlayedStep, ReplayTask, TaskReplay};

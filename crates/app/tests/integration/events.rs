@@ -1,7 +1,8 @@
 //! Events as adapters hand them over: what is taken in, what is a repeat, and what is refused. On every store.
 
+use app::operation::LinePipeline as _;
 use app::people::{Forget, NewPerson};
-use app::record::{BadLine, Receipt};
+use app::record::{BadLine, EventPipeline, Receipt};
 use ledger::Select;
 use ledger::records::{EntityKind, Event};
 use ledger::table::Record as _;
@@ -110,5 +111,110 @@ async fn a_webhook_that_is_not_registered_is_not_let_in() {
         assert_eq!((decided.allowed, decided.denied), (0, 1), "{kept:?}");
         let why = format!("{:?}", world.app.record().why(&late.to_string()).await.expect("why"));
         assert!(!why.contains("webhook:shop"), "{kept:?}: {why}");
+    }
+}
+
+/// Answers everything that was taken.
+async fn drain(pipeline: &mut EventPipeline<'_>, lines: usize) -> Vec<Result<Receipt, String>> {
+    let mut answers = Vec::new();
+    for _ in 0..lines {
+        pipeline.decided().await;
+        answers.push(pipeline.answer().await.expect("ledger"));
+    }
+    answers
+}
+
+/// The source ids of an adapter's account, in the order of the ledger.
+async fn order(world: &World, account: &str) -> Vec<u32> {
+    let mut events = events(world).await;
+    events.sort_by_key(|event| event.seq);
+    let numbers = events.iter().filter_map(|event| event.key.strip_prefix(&format!("demo:{account}:")));
+    numbers.map(|number| number.parse().expect("a number")).collect()
+}
+
+#[tokio::test]
+async fn many_events_are_in_flight_and_answered_in_order() {
+    for kept in Kept::each() {
+        let world = World::new(kept).await;
+        let mut pipeline = world.app.events().pipeline();
+        let (mut taken, mut last) = (0, 0);
+        let of = |n: u32, content: &str| {
+            let mut line = line(&n.to_string(), &format!("sender-{}", n % 7), content);
+            line["account"] = "home".into();
+            line["container_id"] = format!("room-{}", n % 3).into();
+            line.to_string()
+        };
+        while pipeline.has_room() {
+            pipeline.take(of(taken, "hello")).await.expect("ledger").expect("an event");
+            taken += 1;
+        }
+        assert_eq!(taken as usize, domain::limits::EVENTS_IN_FLIGHT, "{kept:?}");
+        // One more for each that is told of, through several windows; some lines come again, one with another content.
+        let mut answers = Vec::new();
+        while last < 700 {
+            answers.extend(drain(&mut pipeline, 1).await);
+            last += 1;
+            if pipeline.has_room() && taken < 700 {
+                let text = match taken % 50 {
+                    10 => of(taken - 5, "hello"),
+                    20 => of(taken - 5, "other"),
+                    _ => of(taken, "hello"),
+                };
+                pipeline.take(text).await.expect("ledger").expect("an event");
+                taken += 1;
+            }
+        }
+        assert_eq!((answers.len(), pipeline.has_room()), (700, true), "{kept:?}");
+        for (n, answer) in (0_u32..).zip(&answers) {
+            let first = n < 256;
+            match (n % 50, answer) {
+                (10, Ok(receipt)) if !first => {
+                    assert_eq!((receipt.new, &receipt.key), (false, &format!("demo:home:{}", n - 5)))
+                }
+                (20, Err(why)) if !first => assert!(why.contains("was taken in before"), "{why}"),
+                (_, Ok(receipt)) => {
+                    assert_eq!((receipt.new, &receipt.key), (true, &format!("demo:home:{n}")), "{kept:?}")
+                }
+                (_, Err(why)) => panic!("{kept:?}: {n}: {why}"),
+            }
+        }
+        assert!(order(&world, "home").await.is_sorted(), "{kept:?}");
+    }
+}
+
+/// Two processes meet the same people at the same moment: one of them has to look again, and keeps its order.
+#[tokio::test]
+async fn processes_that_meet_the_same_people_keep_their_order_each() {
+    for kept in Kept::each() {
+        let mut world = World::new(kept).await;
+        let other = world.another(std::sync::Arc::new(domain::probe::Silent));
+        let of = |account: &str, n: u32| {
+            let mut line = line(&n.to_string(), &format!("sender-{}", n % 40), "hello");
+            line["account"] = account.into();
+            line["container_id"] = format!("room-{}", n % 5).into();
+            line.to_string()
+        };
+        for app in [&world.app, &other] {
+            app.events()
+                .ingest(&line("open", "somebody", "x").to_string())
+                .await
+                .expect("ledger")
+                .expect("taken");
+        }
+        let (mut here, mut there) = (world.app.events().pipeline(), other.events().pipeline());
+        for n in 0..200 {
+            here.take(of("here", n)).await.expect("ledger").expect("an event");
+            there.take(of("there", n)).await.expect("ledger").expect("an event");
+        }
+        let (here, there) = tokio::join!(drain(&mut here, 200), drain(&mut there, 200));
+        let all_new = |answers: &[Result<Receipt, String>]| {
+            answers.iter().all(|answer| answer.as_ref().is_ok_and(|one| one.new))
+        };
+        assert!(all_new(&here) && all_new(&there), "{kept:?}");
+        for account in ["here", "there"] {
+            assert_eq!(order(&world, account).await, (0..200).collect::<Vec<u32>>(), "{kept:?}");
+        }
+        let met = world.store().await.select(&Select::<ledger::records::Identity>::all().query).await;
+        assert_eq!(met.expect("rows").len(), 41, "{kept:?}");
     }
 }

@@ -7,7 +7,7 @@ mod watermarks;
 use kernel::Problem;
 use kernel::admit::AdmissionCounts;
 
-pub use ingest::{BadLine, IngestEvents, Receipt};
+pub use ingest::{BadLine, EventPipeline, IngestEvents, Receipt};
 pub use list::{EventLine, EventList, ListEvents};
 pub use watermarks::{ListWatermarks, WatermarkLine, WatermarkList};
 
