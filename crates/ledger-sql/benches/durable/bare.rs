@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
-use sqlx::postgres::PgConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, NoTls, Statement};
 
 use super::{TOGETHER, content, key};
 
@@ -14,9 +15,42 @@ pub(super) struct Bare {
     next: u64,
 }
 
+/// A client of PostgreSQL with the statements that it has prepared.
+struct BareClient {
+    client: Client,
+    one: Statement,
+    all: Statement,
+}
+
+impl BareClient {
+    async fn connect(url: &str) -> Self {
+        const TABLE: &str =
+            "CREATE TABLE bare (key text COLLATE \"C\" NOT NULL UNIQUE, content bytea NOT NULL)";
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("a connection");
+        drop(tokio::spawn(connection));
+        client.batch_execute(TABLE).await.expect("a table");
+        let one = client.prepare("INSERT INTO bare VALUES ($1, $2)").await.expect("a statement");
+        let all = client.prepare(&insert_all(|n| format!("${n}"))).await.expect("a statement");
+        Self { client, one, all }
+    }
+
+    async fn execute(&self, statement: &Statement, numbers: std::ops::Range<u64>) {
+        let rows: Vec<(String, Vec<u8>)> = numbers.map(|n| (key(n), content(n).into_bytes())).collect();
+        let cells = |(key, content): &'_ (String, Vec<u8>)| -> [&'_ (dyn ToSql + Sync); 2] { [key, content] };
+        let cells: Vec<_> = rows.iter().flat_map(cells).collect();
+        self.client.execute(statement, &cells).await.expect("rows");
+    }
+}
+
+/// One statement for all rows.
+fn insert_all(place: impl Fn(u64) -> String) -> String {
+    let rows = (0..TOGETHER).map(|row| format!("({}, {})", place(2 * row + 1), place(2 * row + 2)));
+    format!("INSERT INTO bare VALUES {}", rows.collect::<Vec<_>>().join(", "))
+}
+
 enum Connection {
     Sqlite(SqliteConnection),
-    Postgres(PgConnection),
+    Postgres(BareClient),
 }
 
 impl Bare {
@@ -35,11 +69,7 @@ impl Bare {
     }
 
     pub(super) async fn postgres(url: &str) -> Self {
-        let mut db = PgConnection::connect(url).await.expect("a connection");
-        db.execute("CREATE TABLE bare (key text COLLATE \"C\" NOT NULL UNIQUE, content bytea NOT NULL)")
-            .await
-            .expect("a table");
-        Self { connection: Connection::Postgres(db), next: 0 }
+        Self { connection: Connection::Postgres(BareClient::connect(url).await), next: 0 }
     }
 
     pub(super) const fn count(&self) -> u64 {
@@ -48,26 +78,19 @@ impl Bare {
 
     /// The same by one statement for all 64, which no client does that has one event at a time: the least it can cost.
     pub(super) async fn insert_at_once(&mut self, count: u64) {
-        let places = |dollar: bool| {
-            let place = |n: u64| if dollar { format!("${n}") } else { "?".to_owned() };
-            let rows = (0..TOGETHER).map(|row| format!("({}, {})", place(2 * row + 1), place(2 * row + 2)));
-            format!("INSERT INTO bare VALUES {}", rows.collect::<Vec<_>>().join(", "))
-        };
         for _ in 0..count / TOGETHER {
             let numbers = self.next..self.next + TOGETHER;
             self.next += TOGETHER;
             match &mut self.connection {
                 Connection::Sqlite(db) => {
-                    let rows = numbers.fold(sqlx::query(AssertSqlSafe(places(false))), |rows, n| {
-                        rows.bind(key(n)).bind(content(n).into_bytes())
-                    });
+                    let rows = numbers
+                        .fold(sqlx::query(AssertSqlSafe(insert_all(|_| "?".into()))), |rows, n| {
+                            rows.bind(key(n)).bind(content(n).into_bytes())
+                        });
                     rows.execute(db).await.expect("durable");
                 }
                 Connection::Postgres(db) => {
-                    let rows = numbers.fold(sqlx::query(AssertSqlSafe(places(true))), |rows, n| {
-                        rows.bind(key(n)).bind(content(n).into_bytes())
-                    });
-                    rows.execute(db).await.expect("durable");
+                    db.execute(&db.all, numbers).await;
                 }
             }
         }
@@ -90,14 +113,11 @@ impl Bare {
                     tx.commit().await.expect("durable");
                 }
                 Connection::Postgres(db) => {
-                    let mut tx = db.begin().await.expect("a transaction");
+                    db.client.batch_execute("BEGIN").await.expect("a transaction");
                     for n in numbers {
-                        let row = sqlx::query("INSERT INTO bare VALUES ($1, $2)")
-                            .bind(key(n))
-                            .bind(content(n).into_bytes());
-                        row.execute(&mut *tx).await.expect("a row");
+                        db.execute(&db.one, n..n + 1).await;
                     }
-                    tx.commit().await.expect("durable");
+                    db.client.batch_execute("COMMIT").await.expect("durable");
                 }
             }
         }
