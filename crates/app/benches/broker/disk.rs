@@ -4,13 +4,13 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use sqlx::postgres::PgConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
+use tokio_postgres::{Client, NoTls};
 
 pub(crate) enum Disk {
     Sqlite(SqliteConnection),
-    Postgres(PgConnection),
+    Postgres(Client),
 }
 
 const TABLE: &str = "CREATE TABLE minimal (n INTEGER)";
@@ -29,8 +29,9 @@ impl Disk {
     }
 
     pub(crate) async fn postgres(url: &str) -> Self {
-        let mut db = PgConnection::connect(url).await.expect("a connection");
-        db.execute(TABLE).await.expect("a table");
+        let (db, connection) = tokio_postgres::connect(url, NoTls).await.expect("a connection");
+        drop(tokio::spawn(connection));
+        db.batch_execute(TABLE).await.expect("a table");
         Self::Postgres(db)
     }
 
@@ -38,19 +39,23 @@ impl Disk {
     pub(crate) async fn transactions(&mut self, count: u64, rows: u64) -> Duration {
         let values = vec!["(1)"; usize::try_from(rows).expect("small")].join(", ");
         let sql = format!("INSERT INTO minimal VALUES {values}");
+        let prepared = match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(db) => Some(db.prepare(&sql).await.expect("a statement")),
+        };
         let started = Instant::now();
         for _ in 0..count {
-            let insert = AssertSqlSafe(sql.clone());
             match self {
                 Self::Sqlite(db) => {
+                    let insert = AssertSqlSafe(sql.clone());
                     let mut tx = db.begin_with("BEGIN IMMEDIATE").await.expect("a transaction");
                     sqlx::query(insert).execute(&mut *tx).await.expect("rows");
                     tx.commit().await.expect("durable");
                 }
                 Self::Postgres(db) => {
-                    let mut tx = db.begin().await.expect("a transaction");
-                    sqlx::query(insert).execute(&mut *tx).await.expect("rows");
-                    tx.commit().await.expect("durable");
+                    db.batch_execute("BEGIN").await.expect("a transaction");
+                    db.execute(prepared.as_ref().expect("a statement"), &[]).await.expect("rows");
+                    db.batch_execute("COMMIT").await.expect("durable");
                 }
             }
         }

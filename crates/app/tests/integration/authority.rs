@@ -26,19 +26,21 @@ const DATABASES: [Kept; 2] = [Kept::InSqlite, Kept::InPostgres];
 
 /// What another program does to the database.
 async fn sql(world: &World, statement: &str) {
-    let statement = AssertSqlSafe(statement.to_owned());
     match world.place() {
         Place::File(path) => {
+            let statement = AssertSqlSafe(statement.to_owned());
             let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
             let mut connection = sqlx::sqlite::SqliteConnection::connect_with(&options).await.unwrap();
             sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
             connection.close().await.unwrap();
         }
         Place::Url(url) => {
-            let mut connection = sqlx::postgres::PgConnection::connect(url).await.unwrap();
-            sqlx::raw_sql("SET search_path = brainframe").execute(&mut connection).await.unwrap();
-            sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
-            connection.close().await.unwrap();
+            let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+            let connection = tokio::spawn(connection);
+            client.batch_execute("SET search_path = brainframe").await.unwrap();
+            client.batch_execute(statement).await.unwrap();
+            drop(client);
+            connection.await.unwrap().unwrap();
         }
         Place::Given(_) => unreachable!("there is no SQL in memory"),
     }

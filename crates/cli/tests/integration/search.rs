@@ -84,18 +84,17 @@ impl Kept {
              created_at, completed_at) VALUES ('{task}', 'main', 'done', 50, '{payload}', '{origin}', '{CANARY}_files', \
              1, {at}, {at})"
         );
-        let insert = sqlx::raw_sql(sqlx::AssertSqlSafe(insert));
         match self {
             Self::File(path) => {
+                let insert = sqlx::raw_sql(sqlx::AssertSqlSafe(insert));
                 let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
                 let mut database = sqlx::SqliteConnection::connect_with(&options).await.expect("a database");
                 insert.execute(&mut database).await.expect("inserted");
                 database.close().await.expect("closed");
             }
             Self::Url(url) => {
-                let mut database = sqlx::PgConnection::connect(url).await.expect("a database");
-                insert.execute(&mut database).await.expect("inserted");
-                database.close().await.expect("closed");
+                let database = crate::postgres_client::connect(url).await.expect("a database");
+                database.batch_execute(&insert).await.expect("inserted");
             }
         }
     }

@@ -36,8 +36,8 @@ impl BareClient {
 
     async fn execute(&self, statement: &Statement, numbers: std::ops::Range<u64>) {
         let rows: Vec<(String, Vec<u8>)> = numbers.map(|n| (key(n), content(n).into_bytes())).collect();
-        let cells = |(key, content): &'_ (String, Vec<u8>)| -> [&'_ (dyn ToSql + Sync); 2] { [key, content] };
-        let cells: Vec<_> = rows.iter().flat_map(cells).collect();
+        let cells: Vec<&(dyn ToSql + Sync)> =
+            rows.iter().flat_map(|(key, content)| [key as &(dyn ToSql + Sync), content]).collect();
         self.client.execute(statement, &cells).await.expect("rows");
     }
 }

@@ -28,9 +28,9 @@ pub(super) struct Parameter {
 impl Parameter {
     /// A cell; an empty one has a type, too.
     pub(super) fn cell(kind: Kind, value: &Value) -> Self {
-        let mut bytes = BytesMut::new();
-        let is_null = matches!(put_cell(&mut bytes, value), IsNull::Yes);
-        Self { sql_type: cell_type(kind), bytes: (!is_null).then(|| bytes.freeze()) }
+        let mut bytes = BytesMut::with_capacity(cell_size(value));
+        put_cell(&mut bytes, value);
+        Self { sql_type: cell_type(kind), bytes: (*value != Value::Null).then(|| bytes.freeze()) }
     }
 
     /// A cell whose type follows from what is in it. It is not empty: nothing is compared with an empty cell.
@@ -47,25 +47,25 @@ impl Parameter {
     }
 
     /// An array of cells of one kind.
-    pub(super) fn list<'v>(kind: Kind, values: impl ExactSizeIterator<Item = &'v Value>) -> Self {
+    pub(super) fn list<'v>(kind: Kind, values: impl ExactSizeIterator<Item = &'v Value> + Clone) -> Self {
         const DIMENSIONS: i32 = 1;
         const FIRST_INDEX: i32 = 1;
         const MAY_HOLD_NULL: i32 = 1;
         const NULL: i32 = -1;
-        let mut bytes = BytesMut::new();
+        const HEAD: usize = 20;
+        let size: usize = values.clone().map(|value| size_of::<i32>() + cell_size(value)).sum();
+        let mut bytes = BytesMut::with_capacity(HEAD + size);
         bytes.put_i32(DIMENSIONS);
         bytes.put_i32(MAY_HOLD_NULL);
         bytes.put_u32(cell_type(kind).oid());
-        bytes.put_i32(i32::try_from(values.len()).unwrap_or(i32::MAX));
+        bytes.put_i32(length(values.len()));
         bytes.put_i32(FIRST_INDEX);
-        let mut cell = BytesMut::new();
         for value in values {
-            cell.clear();
-            match put_cell(&mut cell, value) {
-                IsNull::Yes => bytes.put_i32(NULL),
-                IsNull::No => {
-                    bytes.put_i32(i32::try_from(cell.len()).unwrap_or(i32::MAX));
-                    bytes.extend_from_slice(&cell);
+            match value {
+                Value::Null => bytes.put_i32(NULL),
+                value => {
+                    bytes.put_i32(length(cell_size(value)));
+                    put_cell(&mut bytes, value);
                 }
             }
         }
@@ -103,16 +103,31 @@ impl ToSql for Parameter {
     }
 }
 
-fn put_cell(out: &mut BytesMut, value: &Value) -> IsNull {
+/// Nothing for an empty cell.
+fn put_cell(out: &mut BytesMut, value: &Value) {
     match value {
-        Value::Null => return IsNull::Yes,
+        Value::Null => {}
         Value::Int(number) => out.put_i64(*number),
         Value::Real(number) => out.put_f64(number.0),
         Value::Text(text) => out.extend_from_slice(text.as_bytes()),
         Value::Bytes(bytes) => out.extend_from_slice(bytes),
         Value::Time(time) => out.put_i64(stamp_of(*time)),
     }
-    IsNull::No
+}
+
+/// How many bytes [`put_cell`] writes.
+const fn cell_size(value: &Value) -> usize {
+    match value {
+        Value::Null => 0,
+        Value::Int(_) | Value::Real(_) | Value::Time(_) => size_of::<i64>(),
+        Value::Text(text) => text.len(),
+        Value::Bytes(bytes) => bytes.len(),
+    }
+}
+
+/// As the protocol counts. What is larger than it can say, the server refuses.
+fn length(count: usize) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
 }
 
 const fn cell_type(kind: Kind) -> Type {

@@ -59,7 +59,7 @@ impl Connection {
     ) -> Result<Vec<Row>, StoreError> {
         let mut pipeline = self.pipeline();
         pipeline.query(sql, parameters.to_vec()).await;
-        pipeline.settle().await
+        Ok(pipeline.settle().await?.pop().unwrap_or_default())
     }
 
     /// The only row of the answer.

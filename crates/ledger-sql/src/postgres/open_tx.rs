@@ -14,9 +14,18 @@ pub(super) struct OpenTx<'c>(pub(super) Pipeline<'c>);
 
 impl Tx for OpenTx<'_> {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let (sql, parameters) = select_of(query);
-        self.0.query(&sql, parameters).await;
-        cells::decode_all(query.table, &self.0.settle().await?)
+        let answers = self.select_each(std::slice::from_ref(query)).await?;
+        Ok(answers.into_iter().next().unwrap_or_default())
+    }
+
+    async fn select_each(&mut self, queries: &[Query]) -> Result<Vec<Vec<Row>>, StoreError> {
+        for query in queries {
+            let (sql, parameters) = select_of(query);
+            self.0.query(&sql, parameters).await;
+        }
+        let answers = self.0.settle().await?;
+        debug_assert_eq!(answers.len(), queries.len());
+        queries.iter().zip(&answers).map(|(query, rows)| cells::decode_all(query.table, rows)).collect()
     }
 
     async fn write(&mut self, table: &'static Table, rows: &[&Row]) -> Result<(), StoreError> {

@@ -78,7 +78,7 @@ impl<'c> Pipeline<'c> {
         self.queue(Purpose::Run, Box::pin(answer)).await;
     }
 
-    /// Asks for rows; [`Self::settle`] brings those of the last question.
+    /// Asks for rows, which [`Self::settle`] brings.
     pub(super) async fn query(&mut self, sql: &str, parameters: Vec<Parameter>) {
         self.send(Purpose::Query, sql, parameters).await;
     }
@@ -101,8 +101,9 @@ impl<'c> Pipeline<'c> {
         self.advance().await;
     }
 
-    /// Waits for all answers. The first error counts, also one about how many rows were written.
-    pub(super) async fn settle(&mut self) -> Result<Vec<Row>, StoreError> {
+    /// Waits for all answers; brings the rows of each question. The first error counts, also one about how many rows were
+    /// written.
+    pub(super) async fn settle(&mut self) -> Result<Vec<Vec<Row>>, StoreError> {
         let Self { wire, sent, .. } = self;
         std::future::poll_fn(|context| {
             if are_answered(sent, context) {
@@ -119,7 +120,7 @@ impl<'c> Pipeline<'c> {
                 (Ok(Answer::Prepared(statement)), Purpose::Prepare(sql)) => {
                     self.prepared.keep(&sql, statement);
                 }
-                (Ok(Answer::Rows(found)), _) => rows = found,
+                (Ok(Answer::Rows(found)), _) => rows.push(found),
                 (Ok(Answer::Written(written)), Purpose::Insert { table, rows, check }) => {
                     result = result.and_then(|()| check(table, rows, written));
                 }
