@@ -169,7 +169,7 @@ impl OsHost {
         let database = folder.join(DATABASE);
         drop(files::create(&database).map_err(making(&database))?);
         let saved = match self.is_remote() {
-            true => Some(PostgresStore::open(&self.database_url).await?.save_to(&database).await?),
+            true => Some(PostgresStore::open(&self.server_url()?).await?.save_to(&database).await?),
             false => None,
         };
         if saved.is_none() {
@@ -375,7 +375,7 @@ impl OsHost {
     /// What the instance holds now.
     pub(crate) async fn tally_present(&self) -> Result<Tally, Problem> {
         Ok(if self.is_remote() {
-            PostgresStore::open(&self.database_url).await?.tally().await?
+            PostgresStore::open(&self.server_url()?).await?.tally().await?
         } else {
             SqliteStore::tally(&self.instance.database()).await?
         })

@@ -30,6 +30,7 @@ mod process_environment;
 mod process_name;
 mod restore;
 mod restore_swap;
+mod server_url;
 mod setting_edit;
 mod settings_source;
 mod tool_access;

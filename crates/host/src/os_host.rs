@@ -306,7 +306,7 @@ impl OsHost {
     /// The database as it is: one of an older schema is not opened.
     pub(crate) async fn store(&self) -> Result<Arc<dyn Store>, StoreError> {
         Ok(match self.is_remote() {
-            true => Arc::new(PostgresStore::open(&self.database_url).await?),
+            true => Arc::new(PostgresStore::open(&self.server_url()?).await?),
             false => Arc::new(SqliteStore::open(&self.instance.database()).await?),
         })
     }

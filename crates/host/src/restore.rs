@@ -195,7 +195,7 @@ impl OsHost {
     async fn inspect_present(&self) -> ReplacedInstance {
         let counted = async || -> Result<Option<(Count, bool)>, Problem> {
             let none = match self.is_remote() {
-                true => PostgresStore::schema_of(&self.database_url).await?.is_none(),
+                true => PostgresStore::schema_of(&self.server_url()?).await?.is_none(),
                 false => !self.instance.database().exists(),
             };
             if none {
@@ -296,10 +296,10 @@ impl OsHost {
         restored: &mut Restored,
     ) -> Result<Option<PathBuf>, Problem> {
         // Makes the schema if there is none.
-        drop(PostgresStore::open(&self.database_url).await?);
+        drop(PostgresStore::open(&self.server_url()?).await?);
         self.find_owner().await?;
         self.note_place()?;
-        let hold = PostgresHold::take(&self.database_url).await?;
+        let hold = PostgresHold::take(&self.server_url()?).await?;
         let (stamp, carrying) = self.reexamine(restored).await?;
         let kept = match &restored.present {
             Some(Present::Counted(_)) => Some(self.back_up_replaced().await?),

@@ -192,7 +192,7 @@ impl OsHost {
         }
         match &marker.decides {
             RestoreDecision::Incarnation(expected) => {
-                let server = PostgresStore::open(&self.database_url).await?;
+                let server = PostgresStore::open(&self.server_url()?).await?;
                 Ok(read_stamp_of(&server).await?.is_some_and(|stamp| stamp.incarnation == *expected))
             }
             RestoreDecision::Nothing => Ok(true),
@@ -202,7 +202,7 @@ impl OsHost {
                 Ok(moved.exists() || !database.exists() || Hold::is_fenced(&database).await?)
             }
             RestoreDecision::Entry { stream, seq, hash } => {
-                let server = PostgresStore::open(&self.database_url).await?;
+                let server = PostgresStore::open(&self.server_url()?).await?;
                 let entry = Select::<AuditEntry>::by("seq", seq).filter("stream", Op::Eq, stream);
                 let found = server.select(&entry.filter("hash", Op::Eq, hash).query).await?;
                 Ok(!found.is_empty())

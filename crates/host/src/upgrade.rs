@@ -83,7 +83,7 @@ impl OsHost {
 
     async fn upgrade_server(&self, how: How) -> Result<Upgrade, Problem> {
         let to = PostgresStore::known_schema();
-        let from = PostgresStore::schema_of(&self.database_url).await?.unwrap_or(to);
+        let from = PostgresStore::schema_of(&self.server_url()?).await?.unwrap_or(to);
         if from == to {
             return Ok(unchanged_upgrade(to));
         }
@@ -97,7 +97,7 @@ impl OsHost {
             self.furnish_vault(&vault)?;
         }
         self.stage("upgrade begins");
-        let hold = Arc::new(PostgresHold::take(&self.database_url).await?);
+        let hold = Arc::new(PostgresHold::take(&self.server_url()?).await?);
         if hold.schema() == to {
             return Ok(unchanged_upgrade(to)); // somebody else was faster
         }

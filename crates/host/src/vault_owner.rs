@@ -49,7 +49,7 @@ impl OsHost {
 
     /// The vault of the database that was last seen at this place.
     fn owner_by_place(&self) -> Option<VaultOwner> {
-        let place = PostgresStore::place_of(&self.database_url).ok()?;
+        let place = PostgresStore::place_of(&self.server_url().ok()?).ok()?;
         let ids = files::list_names(&self.instance.servers()).unwrap_or_default().into_iter();
         let mut owners = ids.map(VaultOwner::Server);
         owners.find(|owner| {
@@ -63,12 +63,12 @@ impl OsHost {
         if !self.is_remote() {
             return Ok(());
         }
-        let owner = match PostgresStore::schema_of(&self.database_url).await? {
+        let owner = match PostgresStore::schema_of(&self.server_url()?).await? {
             None => return Ok(()),
             Some(schema) if schema < SEALED_SCHEMA => VaultOwner::ServerBefore,
             // Also of an older schema that is about to be upgraded: its audit is sealed with its own keys.
             Some(_) => {
-                let id = PostgresStore::id_of(&self.database_url).await?.filter(|id| is_id(id));
+                let id = PostgresStore::id_of(&self.server_url()?).await?.filter(|id| is_id(id));
                 VaultOwner::Server(id.ok_or_else(|| mismatch_problem(NO_ID))?)
             }
         };
@@ -123,7 +123,7 @@ impl OsHost {
     /// Writes down where the database of this vault is.
     pub(crate) fn note_place(&self) -> Result<(), Problem> {
         let paths = self.instance.vault(&self.owner());
-        let place = PostgresStore::place_of(&self.database_url)?;
+        let place = PostgresStore::place_of(&self.server_url()?)?;
         let noted = files::make_folder(&paths.folder)
             .and_then(|()| key_files::make(&paths.place, &place, &self.unique()));
         noted.map(drop).map_err(|error| file_problem("make", &paths.place, &error))
@@ -212,7 +212,7 @@ impl OsHost {
 
     /// A database may move to another server or name. A copy of it that stayed behind is not used with the same keys.
     async fn check_place(&self, paths: &VaultPaths, store: &dyn Store) -> Result<(), Problem> {
-        let place = PostgresStore::place_of(&self.database_url)?;
+        let place = PostgresStore::place_of(&self.server_url()?)?;
         let failed = |error| file_problem("read", &paths.place, &error);
         if key_files::read(&paths.place).map_err(failed)?.as_ref() == Some(&place) {
             return Ok(());

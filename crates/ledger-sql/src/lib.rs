@@ -12,6 +12,6 @@ mod sql;
 mod sqlite;
 mod tally;
 
-pub use postgres::{PostgresHold, PostgresStore};
+pub use postgres::{ConnectionDefaults, PostgresHold, PostgresStore, complete_url};
 pub use sqlite::{Hold, SqliteStore};
 pub use tally::{Head, Tally};

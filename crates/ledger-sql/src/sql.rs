@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use ledger::query::{Filter, Op, Order, Query, Test};
 use ledger::store::StoreError;
-use ledger::table::{Table, Write};
-use ledger::value::{Row, Value};
+use ledger::table::{Column, Table, Write};
+use ledger::value::{Kind, Value};
 
 use crate::postgres::SCHEMA;
 
@@ -40,9 +40,26 @@ impl SqlDialect {
     }
 }
 
+/// A value that a statement is given, or a list of them for one place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Given<'q> {
+    One(&'q Value),
+    /// PostgreSQL takes a list, of one kind, for one place.
+    List(Kind, &'q [Value]),
+}
+
+impl<'q> Given<'q> {
+    fn values(self) -> &'q [Value] {
+        match self {
+            Self::One(value) => std::slice::from_ref(value),
+            Self::List(_, values) => values,
+        }
+    }
+}
+
 /// The question as SQL, and its parameters in order.
 pub(crate) fn select(query: &Query, dialect: SqlDialect) -> (String, Vec<&Value>) {
-    select_as(&quoted(query.table.columns.iter().map(|column| column.name)), query, dialect)
+    select_as(&columns_of(query.table), query, dialect)
 }
 
 /// The same, for something made of the columns.
@@ -51,6 +68,21 @@ pub(crate) fn select_as<'q>(
     query: &'q Query,
     dialect: SqlDialect,
 ) -> (String, Vec<&'q Value>) {
+    let (sql, given) = select_given(columns, query, dialect);
+    (sql, given.into_iter().flat_map(Given::values).collect())
+}
+
+/// All columns of a table, in their order.
+pub(crate) fn columns_of(table: &Table) -> String {
+    quoted(table.columns.iter().map(|column| column.name))
+}
+
+/// The same, with lists where the database takes them.
+pub(crate) fn select_given<'q>(
+    columns: &str,
+    query: &'q Query,
+    dialect: SqlDialect,
+) -> (String, Vec<Given<'q>>) {
     let mut sql = format!("SELECT {columns} FROM {}", dialect.table(query.table));
     let mut parameters = Vec::new();
     for (i, Filter { column, test }) in query.filters.iter().enumerate() {
@@ -59,21 +91,27 @@ pub(crate) fn select_as<'q>(
             Test::Is(Op::Eq, Value::Null) => sql.push_str("IS NULL"),
             Test::Is(Op::Ne, Value::Null) => sql.push_str("IS NOT NULL"),
             Test::Is(op, value) => {
-                parameters.push(value);
+                parameters.push(Given::One(value));
                 append(&mut sql, format_args!("{} ", operator(*op)));
                 dialect.place(&mut sql, parameters.len());
             }
-            // None of none: no row passes, as in memory. PostgreSQL takes no empty list.
-            Test::AnyOf(values) if values.is_empty() => sql.push_str("IN (NULL)"),
-            Test::AnyOf(values) => {
-                sql.push_str("IN (");
-                for (i, value) in padded(values).enumerate() {
-                    parameters.push(value);
-                    sql.push_str(if i == 0 { "" } else { ", " });
-                    dialect.place(&mut sql, parameters.len());
+            Test::AnyOf(values) => match dialect {
+                // None of none: no row passes, as in memory.
+                SqlDialect::Sqlite if values.is_empty() => sql.push_str("IN (NULL)"),
+                SqlDialect::Sqlite => {
+                    sql.push_str("IN (");
+                    for (i, value) in padded(values).enumerate() {
+                        parameters.push(Given::One(value));
+                        sql.push_str(if i == 0 { "" } else { ", " });
+                        dialect.place(&mut sql, parameters.len());
+                    }
+                    sql.push(')');
                 }
-                sql.push(')');
-            }
+                SqlDialect::Postgres => {
+                    parameters.push(Given::List(kind_of(query.table, column), values));
+                    append(&mut sql, format_args!("= ANY(${})", parameters.len()));
+                }
+            },
         }
     }
     if let Some((column, order)) = query.order {
@@ -106,39 +144,22 @@ const fn operator(op: Op) -> &'static str {
     }
 }
 
+pub(crate) fn kind_of(table: &Table, column: &str) -> Kind {
+    table.columns.iter().find(|known| known.name == column).map_or(Kind::Text, |column| column.kind)
+}
+
 /// The values, the last one repeated until their number is a power of two: so few different statements are prepared.
 fn padded(values: &[Value]) -> impl Iterator<Item = &Value> {
     let missing = values.len().next_power_of_two() - values.len();
     values.iter().chain(values.last().into_iter().flat_map(move |last| std::iter::repeat_n(last, missing)))
 }
 
-/// Rows that one statement writes, exactly, up to this many; beyond it only powers of two, so that few different
-/// statements are prepared.
-const EXACT: usize = 16;
-/// Parameters of one statement: SQLite takes 32,766, PostgreSQL 65,535.
-const PARAMETERS: usize = 30_000;
-
-/// The rows in the portions in which they are written: one, as a rule.
-pub(crate) fn portions<'a, 'r>(table: &Table, rows: &'a [&'r Row]) -> Vec<&'a [&'r Row]> {
-    let most = (PARAMETERS / table.given().count().max(1)).max(1);
-    let (mut rest, mut portions) = (rows, Vec::new());
-    while !rest.is_empty() {
-        let power = rest.len().next_power_of_two();
-        let size = match rest.len() {
-            few @ ..=EXACT => few,
-            many if many == power => many,
-            _ => power / 2,
-        };
-        let (portion, after) = rest.split_at(size.min(most));
-        portions.push(portion);
-        rest = after;
-    }
-    portions
-}
+/// Values by which one statement erases rows.
+const ERASED: usize = 256;
 
 /// The values in the portions in which rows are erased by them.
 pub(crate) fn erased_by(values: &[Value]) -> impl Iterator<Item = &[Value]> {
-    values.chunks(EXACT * EXACT)
+    values.chunks(ERASED)
 }
 
 /// One statement that takes away the rows that have one of these values, and its parameters in order.
@@ -158,10 +179,26 @@ pub(crate) fn erase<'v>(
     (sql, parameters)
 }
 
-/// One statement that writes `rows` rows of this table.
-pub(crate) fn insert(table: &Table, rows: usize, dialect: SqlDialect) -> String {
+/// PostgreSQL's statement that takes away the rows that have one of the listed values.
+pub(crate) fn erase_listed(table: &Table, column: &str) -> String {
+    format!("DELETE FROM {} WHERE \"{column}\" = ANY($1)", SqlDialect::Postgres.table(table))
+}
+
+/// The statement that writes one row of this table.
+pub(crate) fn insert(table: &Table, dialect: SqlDialect) -> String {
     let columns: Vec<&'static str> = table.given().map(|(_, column)| column.name).collect();
-    let mut sql = values(table, &columns, rows, dialect);
+    values(table, &columns, dialect) + &on_conflict(table, &columns)
+}
+
+/// PostgreSQL's statement that writes any number of rows, given as a list per column.
+pub(crate) fn insert_listed(table: &Table) -> String {
+    let columns: Vec<&Column> = table.given().map(|(_, column)| column).collect();
+    let names: Vec<&'static str> = columns.iter().map(|column| column.name).collect();
+    values_listed(table, &columns) + &on_conflict(table, &names)
+}
+
+fn on_conflict(table: &Table, columns: &[&'static str]) -> String {
+    let mut sql = String::new();
     match table.write {
         Write::Append => {}
         Write::Keep => sql.push_str(" ON CONFLICT DO NOTHING"),
@@ -191,20 +228,37 @@ pub(crate) fn check_whole(table: &'static Table, asked: usize, written: u64) -> 
     if asked == written { Ok(()) } else { Err(StoreError::RowsLost { table: table.name, asked, written }) }
 }
 
-fn values(table: &Table, columns: &[&'static str], rows: usize, dialect: SqlDialect) -> String {
-    let mut sql =
-        format!("INSERT INTO {} ({}) VALUES ", dialect.table(table), quoted(columns.iter().copied()));
-    let mut parameter = 0;
-    for row in 0..rows {
-        sql.push_str(if row == 0 { "(" } else { ", (" });
-        for i in 0..columns.len() {
-            parameter += 1;
-            sql.push_str(if i == 0 { "" } else { ", " });
-            dialect.place(&mut sql, parameter);
-        }
-        sql.push(')');
+fn values(table: &Table, columns: &[&'static str], dialect: SqlDialect) -> String {
+    let names = quoted(columns.iter().copied());
+    let mut sql = format!("INSERT INTO {} ({names}) VALUES (", dialect.table(table));
+    for place in 1..=columns.len() {
+        sql.push_str(if place == 1 { "" } else { ", " });
+        dialect.place(&mut sql, place);
     }
+    sql.push(')');
     sql
+}
+
+/// The rows are numbered in the order of the lists, and sequence numbers are given in it.
+fn values_listed(table: &Table, columns: &[&Column]) -> String {
+    let names = quoted(columns.iter().map(|column| column.name));
+    let lists = columns.iter().zip(1..).map(|(column, n)| format!("${n}::{}[]", list_type(column.kind)));
+    format!(
+        "INSERT INTO {} ({names}) SELECT {names} FROM unnest({}) WITH ORDINALITY AS listed ({names}, \"#\") ORDER BY \"#\"",
+        SqlDialect::Postgres.table(table),
+        lists.collect::<Vec<_>>().join(", "),
+    )
+}
+
+/// PostgreSQL's name for what a list holds.
+const fn list_type(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Int | Kind::Seq => "bigint",
+        Kind::Real => "double precision",
+        Kind::Text => "text",
+        Kind::Bytes => "bytea",
+        Kind::Time => "timestamptz",
+    }
 }
 
 /// Rows that are copied at a time: few, because a body may be large.
@@ -212,7 +266,7 @@ pub(crate) const PAGE: usize = 64;
 
 /// The next rows in the order of their key: from the beginning, or after a key that is given as parameters.
 pub(crate) fn page(table: &Table, goes_on: bool, dialect: SqlDialect) -> String {
-    let columns = quoted(table.columns.iter().map(|column| column.name));
+    let columns = columns_of(table);
     let key = quoted(table.key.iter().copied());
     let mut sql = format!("SELECT {columns} FROM {}", dialect.table(table));
     if goes_on {
@@ -227,10 +281,15 @@ pub(crate) fn page(table: &Table, goes_on: bool, dialect: SqlDialect) -> String 
     sql
 }
 
-/// One statement that writes rows as they were elsewhere, with their sequence numbers, where none are.
-pub(crate) fn insert_whole(table: &Table, rows: usize, dialect: SqlDialect) -> String {
+/// SQLite's statement that writes a row as it was elsewhere, with its sequence number, where none is.
+pub(crate) fn insert_whole(table: &Table) -> String {
     let columns: Vec<&'static str> = table.columns.iter().map(|column| column.name).collect();
-    values(table, &columns, rows, dialect)
+    values(table, &columns, SqlDialect::Sqlite)
+}
+
+/// The same for PostgreSQL, any number of rows, given as a list per column.
+pub(crate) fn insert_whole_listed(table: &Table) -> String {
+    values_listed(table, &table.columns.iter().collect::<Vec<_>>())
 }
 
 fn append(sql: &mut String, text: std::fmt::Arguments<'_>) {
@@ -242,10 +301,13 @@ fn append(sql: &mut String, text: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::SqlDialect::{Postgres, Sqlite};
-    use super::{erase, erased_by, insert, portions, select};
+    use super::{
+        Given, columns_of, erase, erase_listed, erased_by, insert, insert_listed, insert_whole_listed,
+        portions, select, select_given,
+    };
     use ledger::records::{AuditHead, Blob, Event};
     use ledger::table::Record;
-    use ledger::value::{Row, Value};
+    use ledger::value::{Kind, Value};
     use ledger::{Op, Select};
 
     #[test]
@@ -271,10 +333,38 @@ mod tests {
     fn one_of_several_is_asked_for_in_powers_of_two() {
         let keys = ["a", "b", "c"].map(str::to_owned);
         let question = Select::<Event>::any_of("key", &keys).filter("adapter", Op::Eq, &"x".to_owned());
-        let (sql, parameters) = select(&question.query, Postgres);
-        assert!(sql.ends_with("WHERE \"key\" IN ($1, $2, $3, $4) AND \"adapter\" = $5"), "{sql}");
+        let (sql, parameters) = select(&question.query, Sqlite);
+        assert!(sql.ends_with("WHERE \"key\" IN (?, ?, ?, ?) AND \"adapter\" = ?"), "{sql}");
         let words: Vec<String> = parameters.iter().map(|value| format!("{value:?}")).collect();
         assert_eq!(words.join(" "), r#"Text("a") Text("b") Text("c") Text("c") Text("x")"#);
+    }
+
+    #[test]
+    fn postgres_takes_a_list_for_one_place() {
+        let keys = ["a", "b", "c"].map(str::to_owned);
+        let question = Select::<Event>::any_of("key", &keys).filter("adapter", Op::Eq, &"x".to_owned());
+        let (sql, parameters) = select_given(&columns_of(Event::TABLE), &question.query, Postgres);
+        assert!(sql.ends_with("WHERE \"key\" = ANY($1) AND \"adapter\" = $2"), "{sql}");
+        assert!(
+            matches!(parameters.as_slice(), [Given::List(Kind::Text, [_, _, _]), Given::One(_)]),
+            "{parameters:?}"
+        );
+        assert_eq!(
+            erase_listed(Blob::TABLE, "person"),
+            "DELETE FROM \"brainframe\".\"blobs\" WHERE \"person\" = ANY($1)"
+        );
+    }
+
+    #[test]
+    fn postgres_writes_any_number_of_rows_by_one_statement() {
+        assert_eq!(
+            insert_listed(Blob::TABLE),
+            "INSERT INTO \"brainframe\".\"blobs\" (\"hash\", \"person\", \"content\") \
+             SELECT \"hash\", \"person\", \"content\" FROM unnest($1::bytea[], $2::text[], $3::bytea[]) \
+             WITH ORDINALITY AS listed (\"hash\", \"person\", \"content\", \"#\") ORDER BY \"#\" ON CONFLICT DO NOTHING"
+        );
+        assert!(!insert_listed(Event::TABLE).contains("\"seq\""), "the store gives the sequence");
+        assert!(insert_whole_listed(Event::TABLE).contains("\"seq\""), "it is as it was elsewhere");
     }
 
     #[test]
@@ -294,8 +384,8 @@ mod tests {
     #[test]
     fn rows_are_erased_by_their_values_in_powers_of_two() {
         let values = ["p-1", "p-2", "p-3"].map(|person| Value::Text(person.into()));
-        let (sql, parameters) = erase(Blob::TABLE, "person", &values, Postgres);
-        assert_eq!(sql, "DELETE FROM \"brainframe\".\"blobs\" WHERE \"person\" IN ($1, $2, $3, $4)");
+        let (sql, parameters) = erase(Blob::TABLE, "person", &values, Sqlite);
+        assert_eq!(sql, "DELETE FROM \"blobs\" WHERE \"person\" IN (?, ?, ?, ?)");
         assert_eq!(parameters.len(), 4);
         let many = vec![Value::Null; 1_000];
         assert_eq!(erased_by(&many).map(<[Value]>::len).collect::<Vec<_>>(), [256, 256, 256, 232]);

@@ -8,7 +8,7 @@ use domain::id::BatchId;
 use crate::batch::{Batch, Expect, Refusal};
 use crate::query::{Filter, Query, Select, Test};
 use crate::records::{Budget, Commit, Lease};
-use crate::store::{Outcome, StoreError, Tx, Written, key_of};
+use crate::store::{Outcome, StoreError, Tx, Written, key_of, read_records};
 use crate::table::{Record, Table, Write};
 use crate::value::{Cell as _, Row, Value};
 
@@ -118,7 +118,7 @@ fn names_budgets(batch: &Batch) -> bool {
     batch.rows.iter().any(|(table, _)| is_budgets(table)) || expected.any(is_budgets)
 }
 
-/// What the conditions of a set of batches are measured against, asked for by one question per kind.
+/// What the conditions of a set of batches are measured against: one question per kind, all asked together.
 pub(crate) struct Facts {
     written: BTreeSet<Value>,
     leases: BTreeMap<String, Lease>,
@@ -130,33 +130,43 @@ pub(crate) struct Facts {
 impl Facts {
     pub(crate) async fn gather(tx: &mut impl Tx, set: &[Batch]) -> Result<Self, StoreError> {
         let ids: Vec<_> = set.iter().map(Batch::id).collect();
-        let written = tx.select(&Select::<Commit>::any_of("id", &ids).query).await?;
-        let written = written.into_iter().map(|row| Ok(Commit::from_row(row)?.id.to_value()));
-        let written = written.collect::<Result<_, StoreError>>()?;
-
         let subjects: BTreeSet<String> = set.iter().flat_map(subjects).map(str::to_owned).collect();
+        let asked: Vec<_> = asked_for(set).into_iter().collect();
+        let mut expects = set.iter().flat_map(|batch| &batch.expects);
+        let wants_newest = expects.any(|expect| matches!(expect, Expect::Quiet { .. }));
+
+        // All at once, and in this order.
+        let mut questions = vec![Select::<Commit>::any_of("id", &ids).query];
+        if !subjects.is_empty() {
+            questions.push(Select::<Lease>::any_of("subject", &subjects).query);
+        }
+        questions.extend(asked.iter().map(|((_, column), (table, values))| {
+            let filters = vec![Filter { column, test: Test::AnyOf(values.iter().cloned().collect()) }];
+            Query { table, filters, order: None, limit: None }
+        }));
+        if wants_newest {
+            questions.push(Select::<Commit>::all().descending("seq").limit(1).query);
+        }
+        let mut answers = tx.select_each(&questions).await?.into_iter();
+        let mut next = || answers.next().unwrap_or_default();
+
+        let written: Vec<Commit> = read_records(next())?;
+        let written = written.into_iter().map(|commit| commit.id.to_value()).collect();
         let mut leases = BTreeMap::new();
         if !subjects.is_empty() {
-            for row in tx.select(&Select::<Lease>::any_of("subject", &subjects).query).await? {
-                let lease = Lease::from_row(row)?;
+            for lease in read_records::<Lease>(next())? {
                 leases.insert(lease.subject.clone(), lease);
             }
         }
-
         let mut present = BTreeSet::new();
-        for ((_, column), (table, values)) in asked_for(set) {
-            let filters = vec![Filter { column, test: Test::AnyOf(values.into_iter().collect()) }];
-            for row in tx.select(&Query { table, filters, order: None, limit: None }).await? {
+        for ((_, column), (table, _)) in asked {
+            for row in next() {
                 let cell = table.position(column).and_then(|at| row.into_iter().nth(at));
                 present.extend(cell.map(|cell| (table.name, column, cell)));
             }
         }
-        let mut newest = 0;
-        if set.iter().flat_map(|batch| &batch.expects).any(|expect| matches!(expect, Expect::Quiet { .. })) {
-            let last = tx.select(&Select::<Commit>::all().descending("seq").limit(1).query).await?;
-            let last = last.into_iter().next().map(Commit::from_row).transpose()?;
-            newest = last.and_then(|commit| commit.seq.0).unwrap_or(0);
-        }
+        let newest = if wants_newest { read_records::<Commit>(next())?.pop() } else { None };
+        let newest = newest.and_then(|commit| commit.seq.0).unwrap_or(0);
         Ok(Self { written, leases, present, newest })
     }
 

@@ -190,6 +190,14 @@ pub trait Snapshot: Send {
 )]
 pub trait Tx {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError>;
+    /// The answers to several questions, in their order. A store may ask them all before it waits for the first answer.
+    async fn select_each(&mut self, queries: &[Query]) -> Result<Vec<Vec<Row>>, StoreError> {
+        let mut answers = Vec::with_capacity(queries.len());
+        for query in queries {
+            answers.push(self.select(query).await?);
+        }
+        Ok(answers)
+    }
     /// A store may hold back what it is told to write, until it is asked for something else or to [`Self::flush`].
     async fn write(&mut self, table: &'static Table, rows: &[&Row]) -> Result<(), StoreError>;
     /// Writes what was held back; what is wrong with it is said here at the latest.
@@ -412,6 +420,10 @@ fn relied_on(batch: &Batch) -> impl Iterator<Item = &'static AuthorityTable> {
 
 pub(crate) async fn select<T: Record>(tx: &mut impl Tx, select: Select<T>) -> Result<Vec<T>, StoreError> {
     let rows = tx.select(&select.query).await?;
+    read_records(rows)
+}
+
+pub(crate) fn read_records<T: Record>(rows: Vec<Row>) -> Result<Vec<T>, StoreError> {
     rows.into_iter().map(|row| T::from_row(row).map_err(StoreError::from)).collect()
 }
 

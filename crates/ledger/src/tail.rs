@@ -11,7 +11,7 @@ use crate::batch::{Batch, Refusal};
 use crate::chain::{Entry, FIRST_EPOCH, Seal, SignedHead, Standing, Tip, follows};
 use crate::query::{Op, Select};
 use crate::records::{AuditHead, AuditPlace, AuthoritySeal, Checkpoint};
-use crate::store::{After, StoreError, Tx, put_records, select};
+use crate::store::{After, StoreError, Tx, put_records, read_records, select};
 
 /// Where the audit goes on.
 pub(crate) struct Tail {
@@ -42,12 +42,15 @@ impl Tail {
     /// Going on from a head that somebody else moved or took away would put our seal on their work: the tail is compared with the
     /// seal on it and with what was noted outside.
     pub(crate) async fn find(tx: &mut impl Tx, seal: &Seal) -> Result<Result<Self, Refusal>, StoreError> {
-        let ours: Vec<AuditHead> = select(tx, Select::by("stream", &seal.stream())).await?;
+        let ours = Select::<AuditHead>::by("stream", &seal.stream()).query;
+        let last = Select::<AuditPlace>::by("stream", &seal.stream()).descending("seq").limit(1).query;
+        let mut answers = tx.select_each(&[ours, last]).await?.into_iter();
+        let ours: Vec<AuditHead> = read_records(answers.next().unwrap_or_default())?;
+        let last: Vec<AuditPlace> = read_records(answers.next().unwrap_or_default())?;
         let tip = seal.vault().tip()?;
-        let last = Select::<AuditPlace>::by("stream", &seal.stream()).descending("seq").limit(1);
-        let last = select(tx, last).await?.pop().map(|last| Tip {
+        let last = last.last().map(|last| Tip {
             seq: u64::try_from(last.seq).unwrap_or(0),
-            hash: last.hash.try_into().map_or(Digest::ZERO, Digest::from_bytes),
+            hash: last.hash.as_slice().try_into().map_or(Digest::ZERO, Digest::from_bytes),
         });
         let authority = |head| named_by(head, tip, seal, &seal.authority_mac()?);
         let found = match ours.first() {

@@ -9,7 +9,7 @@ use crate::job::{Job, Output};
 const BANNED: &[(&str, &str)] = &[
     ("ring", "a second TLS provider beside aws-lc-rs panics at run time"),
     ("openssl-sys", "needs a system library; TLS is rustls with aws-lc-rs"),
-    ("rusqlite", "links sqlite3 a second time beside sqlx"),
+    ("sqlx", "links sqlite3 a second time beside rusqlite"),
 ];
 
 pub(crate) fn check(job: &Job) -> anyhow::Result<Vec<String>> {

@@ -3,7 +3,8 @@
 use super::graph::Resolved;
 
 const PURE: &[&str] = &["domain", "policy", "screen", "provenance", "engine", "memory"];
-const IMPURE: &[&str] = &["tokio", "mio", "sqlx", "sqlx-core", "libsqlite3-sys", "reqwest", "hyper", "axum"];
+const IMPURE: &[&str] =
+    &["tokio", "mio", "rusqlite", "libsqlite3-sys", "tokio-postgres", "reqwest", "hyper", "axum"];
 
 /// Each way from a pure crate to an impure one. Seeing no pure crate at all is a problem, too.
 pub(crate) fn check(resolved: &Resolved) -> Vec<String> {

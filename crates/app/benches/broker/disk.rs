@@ -5,12 +5,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rusqlite::TransactionBehavior::Immediate;
-use sqlx::postgres::PgConnection;
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
+use tokio_postgres::{Client, NoTls};
 
 pub(crate) enum Disk {
     Sqlite(rusqlite::Connection),
-    Postgres(PgConnection),
+    Postgres(Client),
 }
 
 const TABLE: &str = "CREATE TABLE minimal (n INTEGER)";
@@ -26,8 +25,9 @@ impl Disk {
     }
 
     pub(crate) async fn postgres(url: &str) -> Self {
-        let mut db = PgConnection::connect(url).await.expect("a connection");
-        db.execute(TABLE).await.expect("a table");
+        let (db, connection) = tokio_postgres::connect(url, NoTls).await.expect("a connection");
+        drop(tokio::spawn(connection));
+        db.batch_execute(TABLE).await.expect("a table");
         Self::Postgres(db)
     }
 
@@ -35,6 +35,10 @@ impl Disk {
     pub(crate) async fn transactions(&mut self, count: u64, rows: u64) -> Duration {
         let values = vec!["(1)"; usize::try_from(rows).expect("small")].join(", ");
         let sql = format!("INSERT INTO minimal VALUES {values}");
+        let prepared = match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(db) => Some(db.prepare(&sql).await.expect("a statement")),
+        };
         let started = Instant::now();
         for _ in 0..count {
             match self {
@@ -44,9 +48,9 @@ impl Disk {
                     tx.commit().expect("durable");
                 }
                 Self::Postgres(db) => {
-                    let mut tx = db.begin().await.expect("a transaction");
-                    sqlx::query(AssertSqlSafe(sql.clone())).execute(&mut *tx).await.expect("rows");
-                    tx.commit().await.expect("durable");
+                    db.batch_execute("BEGIN").await.expect("a transaction");
+                    db.execute(prepared.as_ref().expect("a statement"), &[]).await.expect("rows");
+                    db.batch_execute("COMMIT").await.expect("durable");
                 }
             }
         }

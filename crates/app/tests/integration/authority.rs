@@ -15,7 +15,6 @@ use domain::task::Status;
 use ledger::Select;
 use ledger::records::{Approval, EntityKind, Halt};
 use serde_json::json;
-use sqlx::{AssertSqlSafe, Connection as _};
 use testkit::scripted::call;
 use testkit::{Kept, Place, Scripted, World};
 
@@ -33,11 +32,12 @@ async fn sql(world: &World, statement: &str) {
             connection.close().unwrap();
         }
         Place::Url(url) => {
-            let statement = AssertSqlSafe(statement.to_owned());
-            let mut connection = sqlx::postgres::PgConnection::connect(url).await.unwrap();
-            sqlx::raw_sql("SET search_path = brainframe").execute(&mut connection).await.unwrap();
-            sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
-            connection.close().await.unwrap();
+            let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+            let connection = tokio::spawn(connection);
+            client.batch_execute("SET search_path = brainframe").await.unwrap();
+            client.batch_execute(statement).await.unwrap();
+            drop(client);
+            connection.await.unwrap().unwrap();
         }
         Place::Given(_) => unreachable!("there is no SQL in memory"),
     }

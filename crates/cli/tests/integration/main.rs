@@ -31,6 +31,7 @@ mod logging;
 mod mount;
 mod pending;
 mod postgres;
+mod postgres_client;
 mod process;
 mod prompt;
 mod search;

@@ -226,12 +226,14 @@ fn hold(server: &Address) -> sql_connection::Held {
 }
 
 mod sql_connection {
-    use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
     use tokio::runtime::Runtime;
+    use tokio_postgres::Client;
+
+    use crate::postgres_client::connect;
 
     pub(crate) struct Held {
         runtime: Runtime,
-        connection: PgConnection,
+        client: Client,
     }
 
     impl Held {
@@ -241,8 +243,8 @@ mod sql_connection {
             let mut tries = 0;
             loop {
                 // One that was just closed takes a moment to be free.
-                match runtime.block_on(PgConnection::connect(url)) {
-                    Ok(connection) => return Self { runtime, connection },
+                match runtime.block_on(connect(url)) {
+                    Ok(client) => return Self { runtime, client },
                     Err(error) => assert!(tries < 100, "{error}"),
                 }
                 tries += 1;
@@ -251,8 +253,7 @@ mod sql_connection {
         }
 
         pub(crate) fn execute(&mut self, sql: &str) {
-            let statement = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
-            self.runtime.block_on(statement.execute(&mut self.connection)).expect("execute");
+            self.runtime.block_on(self.client.batch_execute(sql)).expect("execute");
         }
     }
 }

@@ -11,7 +11,6 @@ use ledger::records::{Blob, Event, TABLES, TaskStep};
 use ledger::value::{Seq, Value};
 use ledger::{Batch, Ledger, Seal, Store};
 use ledger_sql::{PostgresStore, SqliteStore};
-use sqlx::Connection as _;
 use tokio::runtime::Runtime;
 
 pub(crate) const CANARY: &str = "canary-lea";
@@ -91,10 +90,8 @@ impl Kept {
                 database.close();
             }
             Self::Url(url) => {
-                let mut database = sqlx::PgConnection::connect(url).await.expect("a database");
-                let insert = sqlx::raw_sql(sqlx::AssertSqlSafe(insert));
-                insert.execute(&mut database).await.expect("inserted");
-                database.close().await.expect("closed");
+                let database = crate::postgres_client::connect(url).await.expect("a database");
+                database.batch_execute(&insert).await.expect("inserted");
             }
         }
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use rusqlite::TransactionBehavior::Immediate;
 use rusqlite::types::Value;
-use sqlx::postgres::PgConnection;
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, NoTls, Statement};
 
 use super::{TOGETHER, content, key};
 
@@ -15,9 +15,42 @@ pub(super) struct Bare {
     next: u64,
 }
 
+/// A client of PostgreSQL with the statements that it has prepared.
+struct BareClient {
+    client: Client,
+    one: Statement,
+    all: Statement,
+}
+
+impl BareClient {
+    async fn connect(url: &str) -> Self {
+        const TABLE: &str =
+            "CREATE TABLE bare (key text COLLATE \"C\" NOT NULL UNIQUE, content bytea NOT NULL)";
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("a connection");
+        drop(tokio::spawn(connection));
+        client.batch_execute(TABLE).await.expect("a table");
+        let one = client.prepare("INSERT INTO bare VALUES ($1, $2)").await.expect("a statement");
+        let all = client.prepare(&insert_all(|n| format!("${n}"))).await.expect("a statement");
+        Self { client, one, all }
+    }
+
+    async fn execute(&self, statement: &Statement, numbers: std::ops::Range<u64>) {
+        let rows: Vec<(String, Vec<u8>)> = numbers.map(|n| (key(n), content(n).into_bytes())).collect();
+        let cells: Vec<&(dyn ToSql + Sync)> =
+            rows.iter().flat_map(|(key, content)| [key as &(dyn ToSql + Sync), content]).collect();
+        self.client.execute(statement, &cells).await.expect("rows");
+    }
+}
+
+/// One statement for all rows.
+fn insert_all(place: impl Fn(u64) -> String) -> String {
+    let rows = (0..TOGETHER).map(|row| format!("({}, {})", place(2 * row + 1), place(2 * row + 2)));
+    format!("INSERT INTO bare VALUES {}", rows.collect::<Vec<_>>().join(", "))
+}
+
 enum Connection {
     Sqlite(rusqlite::Connection),
-    Postgres(PgConnection),
+    Postgres(BareClient),
 }
 
 impl Bare {
@@ -32,11 +65,7 @@ impl Bare {
     }
 
     pub(super) async fn postgres(url: &str) -> Self {
-        let mut db = PgConnection::connect(url).await.expect("a connection");
-        db.execute("CREATE TABLE bare (key text COLLATE \"C\" NOT NULL UNIQUE, content bytea NOT NULL)")
-            .await
-            .expect("a table");
-        Self { connection: Connection::Postgres(db), next: 0 }
+        Self { connection: Connection::Postgres(BareClient::connect(url).await), next: 0 }
     }
 
     pub(super) const fn count(&self) -> u64 {
@@ -45,11 +74,6 @@ impl Bare {
 
     /// The same by one statement for all 64, which no client does that has one event at a time: the least it can cost.
     pub(super) async fn insert_at_once(&mut self, count: u64) {
-        let places = |dollar: bool| {
-            let place = |n: u64| if dollar { format!("${n}") } else { "?".to_owned() };
-            let rows = (0..TOGETHER).map(|row| format!("({}, {})", place(2 * row + 1), place(2 * row + 2)));
-            format!("INSERT INTO bare VALUES {}", rows.collect::<Vec<_>>().join(", "))
-        };
         for _ in 0..count / TOGETHER {
             let numbers = self.next..self.next + TOGETHER;
             self.next += TOGETHER;
@@ -57,14 +81,11 @@ impl Bare {
                 Connection::Sqlite(db) => {
                     let values =
                         numbers.flat_map(|n| [Value::Text(key(n)), Value::Blob(content(n).into_bytes())]);
-                    let mut insert = db.prepare_cached(&places(false)).expect("a statement");
+                    let mut insert = db.prepare_cached(&insert_all(|_| "?".into())).expect("a statement");
                     insert.execute(rusqlite::params_from_iter(values)).expect("durable");
                 }
                 Connection::Postgres(db) => {
-                    let rows = numbers.fold(sqlx::query(AssertSqlSafe(places(true))), |rows, n| {
-                        rows.bind(key(n)).bind(content(n).into_bytes())
-                    });
-                    rows.execute(db).await.expect("durable");
+                    db.execute(&db.all, numbers).await;
                 }
             }
         }
@@ -87,14 +108,11 @@ impl Bare {
                     tx.commit().expect("durable");
                 }
                 Connection::Postgres(db) => {
-                    let mut tx = db.begin().await.expect("a transaction");
+                    db.client.batch_execute("BEGIN").await.expect("a transaction");
                     for n in numbers {
-                        let row = sqlx::query("INSERT INTO bare VALUES ($1, $2)")
-                            .bind(key(n))
-                            .bind(content(n).into_bytes());
-                        row.execute(&mut *tx).await.expect("a row");
+                        db.execute(&db.one, n..n + 1).await;
                     }
-                    tx.commit().await.expect("durable");
+                    db.client.batch_execute("COMMIT").await.expect("durable");
                 }
             }
         }

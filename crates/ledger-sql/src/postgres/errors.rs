@@ -1,27 +1,35 @@
 //! What the server's codes mean for us.
 
-use std::io::ErrorKind;
+use std::error::Error as _;
+use std::io::{self, ErrorKind};
 
 use ledger::store::StoreError;
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
 
-pub(super) fn is_duplicate(error: &sqlx::Error) -> bool {
-    const UNIQUE_VIOLATION: &str = "23505";
-    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == UNIQUE_VIOLATION)
+pub(super) fn is_duplicate(error: &Error) -> bool {
+    error.code() == Some(&SqlState::UNIQUE_VIOLATION)
 }
 
-pub(super) fn failure(error: sqlx::Error) -> StoreError {
-    let text = error.to_string();
-    match &error {
-        sqlx::Error::Database(answer) => {
-            let code = answer.code().unwrap_or_default();
-            answered(&code, answer.message().to_owned())
-        }
-        // Refused, no such host, no such socket: nobody is there.
-        sqlx::Error::Io(io) if is_absent(io.kind()) => StoreError::Unreachable(text),
-        sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::PoolTimedOut => StoreError::Lost(text),
-        sqlx::Error::Tls(_) | sqlx::Error::Configuration(_) => StoreError::Unreachable(text),
-        _ => StoreError::Other(text),
+pub(super) fn failure(error: Error) -> StoreError {
+    if let Some(answer) = error.as_db_error() {
+        return answered(answer.code().code(), answer.message().to_owned());
     }
+    match error.source() {
+        Some(cause) => match cause.downcast_ref::<io::Error>() {
+            Some(io) => io_failure(io),
+            // What was sent or received does not fit.
+            None => StoreError::Other(format!("{error}: {cause}")),
+        },
+        // It was closed, or the server says what nobody asked for.
+        None => StoreError::Lost(error.to_string()),
+    }
+}
+
+pub(super) fn io_failure(error: &io::Error) -> StoreError {
+    let text = format!("error communicating with the server: {error}");
+    // Refused, no such host, no such socket: nobody is there.
+    if is_absent(error.kind()) { StoreError::Unreachable(text) } else { StoreError::Lost(text) }
 }
 
 /// Whether nobody answered at all, and not somebody who went away.

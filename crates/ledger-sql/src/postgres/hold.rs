@@ -12,14 +12,15 @@ use ledger::records::DatabaseStamp;
 use ledger::store::{After, Applied, Described, Snapshot, Store, StoreError, Tx as _, apply};
 use ledger::table::Table;
 use ledger::value::Row;
-use sqlx::postgres::PgConnection;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use super::address::ServerAddress;
+use super::cells::Parameter;
+use super::connection::Connection;
 use super::errors::failure;
 use super::rows::tally;
-use super::{FIRST, OpenTx, PostgresStore, WRITER, cells, connect, migrate, no_answer, options, rows};
-use crate::sql;
+use super::{FIRST, OpenTx, PostgresStore, TAKE_LOCK, migrate, no_answer, rows};
 use crate::tally::Tally;
 
 /// Whoever has the lock may be rehearsing the upgrade of a large house, and is silent while it does.
@@ -28,7 +29,7 @@ const PATIENCE: &str =
 
 /// Others read what was there before, and wait with writing. Dropped, it changes nothing.
 pub struct PostgresHold {
-    connection: Mutex<PgConnection>,
+    connection: Mutex<Connection>,
     schema: i64,
 }
 
@@ -63,21 +64,19 @@ impl PostgresStore {
     /// If it cannot be reached or read.
     pub async fn id_of(url: &str) -> Result<Option<String>, StoreError> {
         let found = super::retried(super::is_opening, || async {
-            let id =
-                sqlx::query_scalar("SELECT id FROM database_stamp WHERE name = $1").bind(DatabaseStamp::THIS);
-            id.fetch_optional(&mut first(url).await?).await.map_err(failure)
+            let name = Parameter::text(DatabaseStamp::THIS);
+            let rows =
+                first(url).await?.query("SELECT id FROM database_stamp WHERE name = $1", &[name]).await?;
+            rows.first().map(|row| row.try_get(0).map_err(failure)).transpose()
         });
         found.await
     }
 }
 
-async fn first(url: &str) -> Result<PgConnection, StoreError> {
+async fn first(url: &str) -> Result<Connection, StoreError> {
+    let address = ServerAddress::parse(url)?;
     let silent = |_elapsed| StoreError::Unreachable(no_answer(FIRST));
-    timeout(FIRST, connect(&options(url)?)).await.map_err(silent)?
-}
-
-async fn run(connection: &mut PgConnection, sql: &'static str) -> Result<(), StoreError> {
-    sqlx::raw_sql(sql).execute(connection).await.map(drop).map_err(failure)
+    timeout(FIRST, Connection::open(&address)).await.map_err(silent)?
 }
 
 impl PostgresHold {
@@ -86,10 +85,9 @@ impl PostgresHold {
     pub async fn take(url: &str) -> Result<Self, StoreError> {
         let mut connection = first(url).await?;
         migrate::may_change(&mut connection).await?;
-        run(&mut connection, "BEGIN ISOLATION LEVEL READ COMMITTED").await?;
-        run(&mut connection, PATIENCE).await?;
-        let locked = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(WRITER).execute(&mut connection);
-        locked.await.map_err(failure)?;
+        connection.run("BEGIN ISOLATION LEVEL READ COMMITTED").await?;
+        connection.run(PATIENCE).await?;
+        connection.run(TAKE_LOCK).await?;
         let schema = migrate::look(&mut connection).await?.schema;
         Ok(Self { connection: Mutex::new(connection), schema })
     }
@@ -128,7 +126,7 @@ impl PostgresHold {
         probe: &dyn Probe,
     ) -> Result<Option<After>, StoreError> {
         let mut connection = self.connection.lock().await;
-        let mut tx = OpenTx(&mut connection);
+        let mut tx = OpenTx(connection.pipeline());
         tx.mark().await?;
         let applied = apply(&mut tx, std::slice::from_ref(batch), seal, probe).await?;
         match applied.outcomes.as_slice() {
@@ -148,13 +146,13 @@ impl PostgresHold {
     /// # Errors
     /// If it fails; if only the answer was lost, whoever looks again knows.
     pub async fn commit(&self) -> Result<(), StoreError> {
-        run(&mut *self.connection.lock().await, "COMMIT").await
+        self.connection.lock().await.run("COMMIT").await
     }
 
     /// # Errors
     /// If the connection is gone; then it is as well.
     pub async fn release(&self) -> Result<(), StoreError> {
-        run(&mut *self.connection.lock().await, "ROLLBACK").await
+        self.connection.lock().await.run("ROLLBACK").await
     }
 }
 
@@ -187,10 +185,7 @@ impl Store for PostgresHold {
     }
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let (sql, parameters) = sql::select(query, super::DIALECT);
-        let statement = cells::bind_all(&sql, parameters);
-        let rows = statement.fetch_all(&mut *self.connection.lock().await).await.map_err(failure)?;
-        cells::decode_all(query.table, &rows)
+        super::select(&mut *self.connection.lock().await, query).await
     }
 
     async fn describe(&self) -> Result<Described, StoreError> {

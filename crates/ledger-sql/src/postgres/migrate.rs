@@ -1,11 +1,12 @@
 //! The schema: looked at before anything is touched, then brought forward in one transaction.
 
 use ledger::store::{Described, StoreError};
-use sqlx::Connection as _;
-use sqlx::postgres::PgConnection;
+use tokio_postgres::{Error, Row};
 
+use super::cells::Parameter;
+use super::connection::Connection;
 use super::errors::failure;
-use super::{SCHEMA, WRITER};
+use super::{BEGIN, SCHEMA};
 use crate::migrations::{KNOWN, MIGRATIONS};
 
 const OLDEST: i64 = 150_000;
@@ -28,6 +29,19 @@ const LOOK: &str = "
 
 type Look = (i64, String, String, bool, Option<String>, Option<bool>, i64, bool);
 
+fn read_look(row: &Row) -> Result<Look, Error> {
+    Ok((
+        row.try_get("number")?,
+        row.try_get("version")?,
+        row.try_get("me")?,
+        row.try_get("standby")?,
+        row.try_get("owner")?,
+        row.try_get("mine")?,
+        row.try_get("relations")?,
+        row.try_get("ours")?,
+    ))
+}
+
 /// What there is to be brought forward, and whether it is ours to do so.
 pub(super) struct Found {
     /// 0: no schema of ours yet.
@@ -37,9 +51,9 @@ pub(super) struct Found {
 }
 
 /// Looks, and touches nothing. What is not ours or newer is an error.
-pub(super) async fn look(connection: &mut PgConnection) -> Result<Found, StoreError> {
-    let look = sqlx::query_as(LOOK).bind(SCHEMA).fetch_one(&mut *connection).await.map_err(failure)?;
-    let (number, version, me, standby, owner, mine, relations, ours): Look = look;
+pub(super) async fn look(connection: &mut Connection) -> Result<Found, StoreError> {
+    let look = connection.query_row(LOOK, &[Parameter::text(SCHEMA)]).await?;
+    let (number, version, me, standby, owner, mine, relations, ours) = read_look(&look).map_err(failure)?;
     if number < OLDEST {
         return Err(StoreError::TooOld { found: format!("PostgreSQL {version}"), needed: OLDEST_NAME });
     }
@@ -69,7 +83,7 @@ pub(super) async fn look(connection: &mut PgConnection) -> Result<Found, StoreEr
 }
 
 /// Makes the schema where there is none.
-pub(super) async fn make(connection: &mut PgConnection) -> Result<(), StoreError> {
+pub(super) async fn make(connection: &mut Connection) -> Result<(), StoreError> {
     let found = look(connection).await?;
     match (found.schema, found.refused) {
         (KNOWN, _) => return Ok(()),
@@ -78,51 +92,52 @@ pub(super) async fn make(connection: &mut PgConnection) -> Result<(), StoreError
         (_, None) => {}
     }
     // Whatever is usual on this server: what counts is what is there once the lock is ours.
-    let mut tx = connection.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await.map_err(failure)?;
-    let locked = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(WRITER).execute(&mut *tx).await;
-    locked.map_err(failure)?;
-    bring_forward(&mut tx, found.has_schema).await?;
-    tx.commit().await.map_err(failure)
+    connection.run(BEGIN).await?;
+    bring_forward(connection, found.has_schema).await?;
+    connection.run("COMMIT").await
 }
 
 /// Whether this user on this server may change the schema.
-pub(super) async fn may_change(connection: &mut PgConnection) -> Result<(), StoreError> {
+pub(super) async fn may_change(connection: &mut Connection) -> Result<(), StoreError> {
     look(connection).await?.refused.map_or(Ok(()), Err)
 }
 
-pub(super) async fn newest(connection: &mut PgConnection) -> Result<i64, StoreError> {
-    let newest = sqlx::query_scalar("SELECT coalesce(max(number), 0) FROM brainframe.schema_migrations");
-    newest.fetch_one(connection).await.map_err(failure)
+pub(super) async fn newest(connection: &mut Connection) -> Result<i64, StoreError> {
+    const NEWEST: &str = "SELECT coalesce(max(number), 0) FROM brainframe.schema_migrations";
+    connection.query_row(NEWEST, &[]).await?.try_get(0).map_err(failure)
 }
 
 /// Under the writers' lock the number is read again: another process may have been faster.
-pub(super) async fn bring_forward(connection: &mut PgConnection, has_schema: bool) -> Result<(), StoreError> {
+pub(super) async fn bring_forward(connection: &mut Connection, has_schema: bool) -> Result<(), StoreError> {
     const MAKE_SCHEMA: &str = "CREATE SCHEMA IF NOT EXISTS brainframe";
     const MAKE: &str = "CREATE TABLE IF NOT EXISTS brainframe.schema_migrations (
             number bigint PRIMARY KEY, name text NOT NULL, at timestamptz NOT NULL DEFAULT now());
         SET LOCAL search_path = brainframe;";
     // Only where there is none: making one needs a right on the database that the schema's owner may not have.
     if !has_schema {
-        sqlx::raw_sql(MAKE_SCHEMA).execute(&mut *connection).await.map_err(failure)?;
+        connection.run(MAKE_SCHEMA).await?;
     }
-    sqlx::raw_sql(MAKE).execute(&mut *connection).await.map_err(failure)?;
+    connection.run(MAKE).await?;
     let found = newest(connection).await?;
     for (number, migration) in (1_i64..).zip(MIGRATIONS).filter(|(number, _)| *number > found) {
-        sqlx::raw_sql(migration.postgres).execute(&mut *connection).await.map_err(failure)?;
-        let done = sqlx::query("INSERT INTO schema_migrations (number, name) VALUES ($1, $2)");
-        done.bind(number).bind(migration.name()).execute(&mut *connection).await.map_err(failure)?;
+        connection.run(migration.postgres).await?;
+        let done = [Parameter::number(number), Parameter::text(&migration.name())];
+        connection.query("INSERT INTO schema_migrations (number, name) VALUES ($1, $2)", &done).await?;
     }
     Ok(())
 }
 
-pub(super) async fn describe(connection: &mut PgConnection) -> Result<Described, StoreError> {
+pub(super) async fn describe(connection: &mut Connection) -> Result<Described, StoreError> {
     const WHAT: &str = "
         SELECT current_setting('server_version'), current_setting('fsync') = 'on',
                current_setting('full_page_writes') = 'on',
                (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
                EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector')";
-    let (version, fsync, whole_pages, vector, available): (String, bool, bool, Option<String>, bool) =
-        sqlx::query_as(WHAT).fetch_one(connection).await.map_err(failure)?;
+    let found = connection.query_row(WHAT, &[]).await?;
+    let read = |row: &Row| -> Result<(String, bool, bool, Option<String>, bool), Error> {
+        Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(3)?, row.try_get(4)?))
+    };
+    let (version, fsync, whole_pages, vector, available) = read(&found).map_err(failure)?;
     let vector = match (vector, available) {
         (Some(version), _) => format!("pgvector {version}"),
         (None, true) => "pgvector can be installed".into(),

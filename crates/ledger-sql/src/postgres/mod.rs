@@ -7,12 +7,18 @@
 //! A connection that breaks is made again, and what was under way is tried again for a while: always safe, because a
 //! batch is written once whatever happens. If it broke in the middle of a commit, the next try finds the batch there.
 
+mod address;
 mod cells;
+mod connection;
 mod errors;
 mod hold;
 mod migrate;
+mod open_tx;
+mod pipeline;
+mod prepared;
 mod readers;
 mod rows;
+mod tls;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -24,26 +30,31 @@ use ledger::Seal;
 use ledger::batch::Batch;
 use ledger::query::Query;
 use ledger::records::TABLES;
-use ledger::store::{
-    Applied, Described, Outcome, Snapshot, Store, StoreError, Tx, Written, any_written, apply,
-};
+use ledger::store::{Applied, Described, Outcome, Snapshot, Store, StoreError, Written, any_written, apply};
 use ledger::table::Table;
-use ledger::value::{Row, Value};
-use sqlx::postgres::{PgConnectOptions, PgConnection};
-use sqlx::{AssertSqlSafe, Connection as _, Row as _};
+use ledger::value::Row;
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
+use tokio_postgres::Row as AnswerRow;
 
-use crate::sql;
+use crate::sql::{self, Given};
+pub use address::{ConnectionDefaults, complete_url};
+use address::{ServerAddress, ServerHost};
+use cells::Parameter;
+use connection::Connection;
 use errors::failure;
 pub use hold::PostgresHold;
+use open_tx::OpenTx;
 use readers::{Reader, Readers};
 
 const DIALECT: sql::SqlDialect = sql::SqlDialect::Postgres;
 /// The schema that holds everything.
 pub(crate) const SCHEMA: &str = "brainframe";
-/// The name of the writers' lock: "regent".
-const WRITER: i64 = 0x7265_6765_6E74;
+/// Takes the writers' lock, whose name is "regent", for the transaction.
+const TAKE_LOCK: &str = "SELECT pg_advisory_xact_lock(x'726567656E74'::bigint)";
+/// Begins a transaction that writes. What is asked after this sees what others have committed before it.
+const BEGIN: &str =
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(x'726567656E74'::bigint)";
 /// How long to wait for another writer.
 const LOCK: &str = "10s";
 /// How long a transaction may be silent before the server ends it: less than others wait for its lock.
@@ -63,17 +74,15 @@ const PAUSES: [Duration; 8] = [
     Duration::from_secs(3),
     Duration::from_secs(3),
 ];
-/// Statements that stay prepared, per connection.
-const PREPARED: usize = 512;
 
 pub struct PostgresStore {
-    options: PgConnectOptions,
-    writer: Mutex<Option<PgConnection>>,
+    address: ServerAddress,
+    writer: Mutex<Option<Connection>>,
     readers: Readers,
 }
 
 impl std::fmt::Debug for PostgresStore {
-    /// Without the password, which the options would show.
+    /// Without the address: that is for whoever may know where the database is.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PostgresStore").finish_non_exhaustive()
     }
@@ -86,16 +95,16 @@ impl PostgresStore {
     /// # Errors
     /// If the server cannot be reached, does not let us in, is too old, or its schema is not ours.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        let options = options(url)?;
+        let address = ServerAddress::parse(url)?;
         let connection = retried(is_opening, || async {
             let silent = |_elapsed| StoreError::Unreachable(no_answer(FIRST));
-            let mut connection = timeout(FIRST, connect(&options)).await.map_err(silent)??;
+            let mut connection = timeout(FIRST, Connection::open(&address)).await.map_err(silent)??;
             migrate::make(&mut connection).await?;
             Ok(connection)
         })
         .await?;
-        let readers = Readers::new(options.clone());
-        Ok(Self { options, writer: Mutex::new(Some(connection)), readers })
+        let readers = Readers::new(address.clone());
+        Ok(Self { address, writer: Mutex::new(Some(connection)), readers })
     }
 
     /// Where a database is: host or socket, port and name; without user and password.
@@ -103,11 +112,11 @@ impl PostgresStore {
     /// # Errors
     /// If the URL cannot be understood.
     pub fn place_of(url: &str) -> Result<String, StoreError> {
-        let options = options(url)?;
-        let socket = options.get_socket().map(|socket| socket.display().to_string());
-        let host = socket.unwrap_or_else(|| options.get_host().to_owned());
-        let database = options.get_database().unwrap_or_else(|| options.get_username());
-        Ok(format!("{host}:{}/{database}", options.get_port()))
+        let ServerAddress { host, port, database, .. } = ServerAddress::parse(url)?;
+        Ok(match host {
+            ServerHost::Name(address) if address.contains(':') => format!("[{address}]:{port}/{database}"),
+            ServerHost::Name(host) | ServerHost::Socket(host) => format!("{host}:{port}/{database}"),
+        })
     }
 
     /// One attempt. `sent` remembers what was under way when the commit was sent.
@@ -122,44 +131,21 @@ impl PostgresStore {
         // Taken out: whatever breaks, breaks with the connection, and only a good one is put back.
         let mut connection = match writer.take() {
             Some(connection) => connection,
-            None => connect(&self.options).await?,
+            None => Connection::open(&self.address).await?,
         };
-        let mut tx = connection.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await.map_err(failure)?;
-        let locked = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(WRITER).execute(&mut *tx).await;
-        locked.map_err(failure)?;
-        let applied = apply(&mut OpenTx(&mut tx), group, seal, probe).await?;
+        let mut tx = OpenTx(connection.pipeline());
+        tx.0.run(BEGIN).await;
+        let applied = apply(&mut tx, group, seal, probe).await?;
+        drop(tx);
         if any_written(&applied.outcomes) {
             sent.clone_from(&applied.outcomes);
-            tx.commit().await.map_err(failure)?;
+            connection.run("COMMIT").await?;
         } else {
-            tx.rollback().await.map_err(failure)?;
+            connection.run("ROLLBACK").await?;
         }
         *writer = Some(connection);
         Ok(applied)
     }
-}
-
-fn options(url: &str) -> Result<PgConnectOptions, StoreError> {
-    let options: PgConnectOptions =
-        url.parse().map_err(|error: sqlx::Error| StoreError::Unreachable(error.to_string()))?;
-    Ok(options.application_name("regent").statement_cache_capacity(PREPARED).options([
-        ("search_path", format!("{SCHEMA},public").as_str()),
-        ("lock_timeout", LOCK),
-        ("idle_in_transaction_session_timeout", SILENCE),
-        // A prepared statement keeps the plan that it got while its table was small: reading all of it. Ours
-        // ask by key or by sequence number, and what has an index is asked through it.
-        ("enable_seqscan", "off"),
-    ]))
-}
-
-/// Not limited in time: whoever calls it is.
-async fn connect(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
-    // A server that forgets what it acknowledged is no ledger; whoever runs it may ask for more, not for less.
-    const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false) \
-                           WHERE current_setting('synchronous_commit') = 'off'";
-    let mut connection = PgConnection::connect_with(options).await.map_err(failure)?;
-    sqlx::query(DURABLE).execute(&mut connection).await.map_err(failure)?;
-    Ok(connection)
 }
 
 /// Tries again while the failure is of a kind that may pass. Silence is not: it was waited for.
@@ -222,12 +208,11 @@ impl Store for PostgresStore {
     }
 
     async fn select(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let (sql, parameters) = sql::select(query, DIALECT);
+        let (sql, parameters) = select_of(query);
         let rows = retried(may_pass, || async {
             let mut reader = self.readers.take().await?;
-            let statement = cells::bind_all(&sql, parameters.iter().copied());
-            let rows = statement.fetch_all(&mut reader.connection).await;
-            reader.done(rows.map_err(failure))
+            let rows = reader.connection.query(&sql, &parameters).await;
+            reader.done(rows)
         })
         .await?;
         cells::decode_all(query.table, &rows)
@@ -235,16 +220,15 @@ impl Store for PostgresStore {
 
     async fn count(&self, query: &Query) -> Result<u64, StoreError> {
         let query = sql::count_of(query);
-        let (sql, parameters) = sql::select_as("count(*)", &query, DIALECT);
+        let (sql, given) = sql::select_given("count(*)", &query, DIALECT);
+        let parameters = parameters_of(&given);
         let row = retried(may_pass, || async {
             let mut reader = self.readers.take().await?;
-            let statement = cells::bind_all(&sql, parameters.iter().copied());
-            let row = statement.fetch_one(&mut reader.connection).await;
-            reader.done(row.map_err(failure))
+            let row = reader.connection.query_row(&sql, &parameters).await;
+            reader.done(row)
         })
         .await?;
-        let rows: i64 = row.try_get(0).map_err(failure)?;
-        Ok(u64::try_from(rows).unwrap_or(0))
+        count_in(&row)
     }
 
     async fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StoreError> {
@@ -253,7 +237,7 @@ impl Store for PostgresStore {
                              SET LOCAL idle_in_transaction_session_timeout = 0";
         let reader = retried(may_pass, || async {
             let mut reader = self.readers.take().await?;
-            sqlx::raw_sql(BEGIN).execute(&mut reader.connection).await.map_err(failure)?;
+            reader.connection.run(BEGIN).await?;
             Ok(reader)
         });
         Ok(Box::new(OneMoment(reader.await?)))
@@ -271,9 +255,8 @@ impl Store for PostgresStore {
         let erasable = TABLES.iter().filter(|table| table.is_erasable());
         let names: Vec<String> = erasable.map(|table| format!("\"{SCHEMA}\".\"{}\"", table.name)).collect();
         let mut reader = retried(may_pass, || self.readers.take()).await?;
-        let sql = AssertSqlSafe(format!("VACUUM {}", names.join(", ")));
-        let done = sqlx::raw_sql(sql).execute(&mut reader.connection).await;
-        reader.done(done.map(drop).map_err(failure))
+        let done = reader.connection.run(&format!("VACUUM {}", names.join(", "))).await;
+        reader.done(done)
     }
 
     /// The server keeps itself in order (autovacuum).
@@ -298,9 +281,7 @@ struct OneMoment<'a>(Reader<'a>);
 #[async_trait]
 impl Snapshot for OneMoment<'_> {
     async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let (sql, parameters) = sql::select(query, DIALECT);
-        let rows = cells::bind_all(&sql, parameters).fetch_all(&mut self.0.connection).await;
-        cells::decode_all(query.table, &rows.map_err(failure)?)
+        select(&mut self.0.connection, query).await
     }
 
     async fn count(&mut self, table: &'static Table) -> Result<u64, StoreError> {
@@ -308,58 +289,33 @@ impl Snapshot for OneMoment<'_> {
     }
 }
 
-async fn count(connection: &mut PgConnection, table: &'static Table) -> Result<u64, StoreError> {
-    let sql = AssertSqlSafe(sql::count(table, DIALECT));
-    let rows: i64 = sqlx::query_scalar(sql).fetch_one(connection).await.map_err(failure)?;
+async fn select(connection: &mut Connection, query: &Query) -> Result<Vec<Row>, StoreError> {
+    let (sql, parameters) = select_of(query);
+    cells::decode_all(query.table, &connection.query(&sql, &parameters).await?)
+}
+
+async fn count(connection: &mut Connection, table: &'static Table) -> Result<u64, StoreError> {
+    count_in(&connection.query_row(&sql::count(table, DIALECT), &[]).await?)
+}
+
+/// The one number of an answer.
+fn count_in(row: &AnswerRow) -> Result<u64, StoreError> {
+    let rows: i64 = row.try_get(0).map_err(failure)?;
     Ok(u64::try_from(rows).unwrap_or(0))
 }
 
-struct OpenTx<'a>(&'a mut PgConnection);
+/// A question as the server is asked it.
+fn select_of(query: &Query) -> (String, Vec<Parameter>) {
+    let (sql, given) = sql::select_given(&sql::columns_of(query.table), query, DIALECT);
+    (sql, parameters_of(&given))
+}
 
-impl Tx for OpenTx<'_> {
-    async fn select(&mut self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let (sql, parameters) = sql::select(query, DIALECT);
-        let rows = cells::bind_all(&sql, parameters).fetch_all(&mut *self.0).await;
-        cells::decode_all(query.table, &rows.map_err(failure)?)
-    }
-
-    async fn write(&mut self, table: &'static Table, rows: &[&Row]) -> Result<(), StoreError> {
-        for portion in sql::portions(table, rows) {
-            let cells = portion.iter().flat_map(|row| {
-                table.given().map(|(at, column)| (column.kind, row.get(at).unwrap_or(&Value::Null)))
-            });
-            let written = cells::bind_typed(&sql::insert(table, portion.len(), DIALECT), cells)
-                .execute(&mut *self.0)
-                .await;
-            let written = written.map_err(|error| match errors::is_duplicate(&error) {
-                true => StoreError::Duplicate(table.name),
-                false => failure(error),
-            })?;
-            sql::check_insert(table, portion.len(), written.rows_affected())?;
-        }
-        Ok(())
-    }
-
-    async fn erase(
-        &mut self,
-        table: &'static Table,
-        column: &'static str,
-        values: &[Value],
-    ) -> Result<(), StoreError> {
-        for portion in sql::erased_by(values) {
-            let (sql, parameters) = sql::erase(table, column, portion, DIALECT);
-            cells::bind_all(&sql, parameters).execute(&mut *self.0).await.map_err(failure)?;
-        }
-        Ok(())
-    }
-
-    async fn mark(&mut self) -> Result<(), StoreError> {
-        sqlx::raw_sql("SAVEPOINT mark").execute(&mut *self.0).await.map(drop).map_err(failure)
-    }
-
-    async fn take_back(&mut self) -> Result<(), StoreError> {
-        sqlx::raw_sql("ROLLBACK TO mark").execute(&mut *self.0).await.map(drop).map_err(failure)
-    }
+fn parameters_of(given: &[Given<'_>]) -> Vec<Parameter> {
+    let parameter = |given: &Given<'_>| match *given {
+        Given::One(value) => Parameter::of(value),
+        Given::List(kind, values) => Parameter::list(kind, values.iter()),
+    };
+    given.iter().map(parameter).collect()
 }
 
 #[cfg(test)]

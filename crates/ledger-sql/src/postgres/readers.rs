@@ -3,31 +3,31 @@
 use std::sync::{Mutex, PoisonError};
 
 use ledger::store::StoreError;
-use sqlx::postgres::{PgConnectOptions, PgConnection};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::connect;
+use super::address::ServerAddress;
+use super::connection::Connection;
 
 /// As many at a time; one more connection writes.
 const READERS: usize = 4;
 
 pub(super) struct Readers {
-    options: PgConnectOptions,
+    address: ServerAddress,
     turns: Semaphore,
     /// The last that was used is used next.
-    idle: Mutex<Vec<PgConnection>>,
+    idle: Mutex<Vec<Connection>>,
 }
 
 /// A connection, for as long as it is one's turn.
 pub(super) struct Reader<'a> {
     readers: &'a Readers,
-    pub(super) connection: PgConnection,
+    pub(super) connection: Connection,
     _turn: SemaphorePermit<'a>,
 }
 
 impl Readers {
-    pub(super) fn new(options: PgConnectOptions) -> Self {
-        Self { options, turns: Semaphore::new(READERS), idle: Mutex::default() }
+    pub(super) fn new(address: ServerAddress) -> Self {
+        Self { address, turns: Semaphore::new(READERS), idle: Mutex::default() }
     }
 
     pub(super) async fn take(&self) -> Result<Reader<'_>, StoreError> {
@@ -36,7 +36,7 @@ impl Readers {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => connect(&self.options).await?,
+            None => Connection::open(&self.address).await?,
         };
         Ok(Reader { readers: self, connection, _turn: turn })
     }

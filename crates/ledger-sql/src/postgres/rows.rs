@@ -7,17 +7,19 @@ use ledger::records::TABLES;
 use ledger::store::{StoreError, key_of};
 use ledger::table::Table;
 use ledger::value::{Kind, Row, Value};
-use sqlx::AssertSqlSafe;
-use sqlx::Connection as _;
-use sqlx::postgres::PgConnection;
 use tokio::time::timeout;
+use tokio_postgres::{Error, Row as AnswerRow};
 
+use super::cells::{self, Parameter};
+use super::connection::Connection;
 use super::errors::failure;
 use super::migrate::newest;
-use super::{ATTEMPT, DIALECT, PostgresStore, SCHEMA, cells, connect, no_answer};
+use super::{ATTEMPT, DIALECT, PostgresStore, SCHEMA, count_in, no_answer};
 use crate::sql;
 use crate::sqlite::{FileReader, FileWriter};
-use crate::tally::{Chain, ENTRIES, Stored, Tally, count, head};
+use crate::tally::{Chain, ENTRIES, Stored, Tally, head};
+
+const ONE_MOMENT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 impl PostgresStore {
     /// Writes everything that is there at this moment into a new SQLite file. Others may read and write meanwhile.
@@ -26,14 +28,14 @@ impl PostgresStore {
     /// If it cannot be read, or the file cannot be written.
     pub async fn save_to(&self, file: &Path) -> Result<Tally, StoreError> {
         let silent = |_elapsed| StoreError::Lost(no_answer(ATTEMPT));
-        let mut connection = timeout(ATTEMPT, connect(&self.options)).await.map_err(silent)??;
-        let one_moment = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-        let mut tx = connection.begin_with(one_moment).await.map_err(failure)?;
+        let mut connection = timeout(ATTEMPT, Connection::open(&self.address)).await.map_err(silent)??;
+        connection.run(ONE_MOMENT).await?;
         let mut into = FileWriter::begin(file).await?;
         for table in TABLES {
             let mut last: Option<Row> = None;
             loop {
-                let rows = timeout(ATTEMPT, page(&mut tx, table, last.as_ref())).await.map_err(silent)??;
+                let rows =
+                    timeout(ATTEMPT, page(&mut connection, table, last.as_ref())).await.map_err(silent)??;
                 let is_full = rows.len() == sql::PAGE;
                 last = rows.last().cloned();
                 into.put(table, rows).await?;
@@ -42,8 +44,8 @@ impl PostgresStore {
                 }
             }
         }
-        let tally = tally(&mut tx).await?;
-        tx.rollback().await.map_err(failure)?;
+        let tally = tally(&mut connection).await?;
+        connection.run("ROLLBACK").await?;
         into.finish().await?;
         Ok(tally)
     }
@@ -53,34 +55,33 @@ impl PostgresStore {
     /// # Errors
     /// If it cannot be read.
     pub async fn tally(&self) -> Result<Tally, StoreError> {
-        let mut connection = connect(&self.options).await?;
-        let one_moment = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-        let mut tx = connection.begin_with(one_moment).await.map_err(failure)?;
-        let tally = tally(&mut tx).await?;
-        tx.rollback().await.map_err(failure)?;
+        let mut connection = Connection::open(&self.address).await?;
+        connection.run(ONE_MOMENT).await?;
+        let tally = tally(&mut connection).await?;
+        connection.run("ROLLBACK").await?;
         Ok(tally)
     }
 }
 
 async fn page(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     table: &'static Table,
     after: Option<&Row>,
 ) -> Result<Vec<Row>, StoreError> {
     let key = after.map(|row| key_of(table, row)).unwrap_or_default();
     let sql = sql::page(table, after.is_some(), DIALECT);
-    let rows = cells::bind_all(&sql, &key).fetch_all(connection).await.map_err(failure)?;
-    cells::decode_all(table, &rows)
+    let key: Vec<Parameter> = key.iter().map(Parameter::of).collect();
+    cells::decode_all(table, &connection.query(&sql, &key).await?)
 }
 
 /// What is written for ever is guarded by triggers, against everybody but this: the whole is replaced, and the record
 /// that comes says so.
-pub(super) async fn replace(connection: &mut PgConnection, file: &Path) -> Result<(), StoreError> {
+pub(super) async fn replace(connection: &mut Connection, file: &Path) -> Result<(), StoreError> {
     let names: Vec<String> = TABLES.iter().map(|table| format!("\"{SCHEMA}\".\"{}\"", table.name)).collect();
     let guards = |word: &str| -> String {
         names.iter().map(|name| format!("ALTER TABLE {name} {word} TRIGGER USER;")).collect()
     };
-    run(connection, format!("{} TRUNCATE {};", guards("DISABLE"), names.join(", "))).await?;
+    connection.run(&format!("{} TRUNCATE {};", guards("DISABLE"), names.join(", "))).await?;
     let mut from = FileReader::begin(file).await?;
     for table in TABLES {
         let mut last: Option<Row> = None;
@@ -95,62 +96,67 @@ pub(super) async fn replace(connection: &mut PgConnection, file: &Path) -> Resul
         go_on_counting(connection, table).await?;
     }
     from.finish().await?;
-    run(connection, guards("ENABLE")).await
+    connection.run(&guards("ENABLE")).await
 }
 
-async fn put(connection: &mut PgConnection, table: &'static Table, rows: &[Row]) -> Result<(), StoreError> {
-    let refs: Vec<&Row> = rows.iter().collect();
-    for portion in sql::portions(table, &refs) {
-        let cells = portion.iter().flat_map(|row| {
-            let cell = |(at, kind): (usize, Kind)| (kind, row.get(at).unwrap_or(&Value::Null));
-            table.columns.iter().map(|column| column.kind).enumerate().map(cell)
-        });
-        let statement = cells::bind_typed(&sql::insert_whole(table, portion.len(), DIALECT), cells);
-        let written = statement.execute(&mut *connection).await.map_err(failure)?;
-        sql::check_whole(table, portion.len(), written.rows_affected())?;
+async fn put(connection: &mut Connection, table: &'static Table, rows: &[Row]) -> Result<(), StoreError> {
+    if rows.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let columns = table.columns.iter().map(|column| column.kind).enumerate();
+    let lists = columns.map(|(at, kind)| {
+        let cells = rows.iter().map(move |row| row.get(at).unwrap_or(&Value::Null));
+        Parameter::list(kind, cells)
+    });
+    let (sql, lists) = (sql::insert_whole_listed(table), lists.collect());
+    let mut pipeline = connection.pipeline();
+    pipeline.insert((table, rows.len()), sql::check_whole, &sql, lists).await;
+    pipeline.settle().await.map(drop)
 }
 
 /// The next row gets the number after the highest that is there. `setval` would stay when the transaction is taken back.
-async fn go_on_counting(connection: &mut PgConnection, table: &'static Table) -> Result<(), StoreError> {
+async fn go_on_counting(connection: &mut Connection, table: &'static Table) -> Result<(), StoreError> {
     let Some(column) = table.columns.iter().find(|column| column.kind == Kind::Seq) else { return Ok(()) };
     let (name, seq) = (format!("\"{SCHEMA}\".\"{}\"", table.name), column.name);
-    let next = AssertSqlSafe(format!("SELECT coalesce(max(\"{seq}\"), 0) + 1 FROM {name}"));
-    let next: i64 = sqlx::query_scalar(next).fetch_one(&mut *connection).await.map_err(failure)?;
-    run(connection, format!("ALTER TABLE {name} ALTER COLUMN \"{seq}\" RESTART WITH {next}")).await
+    let next = format!("SELECT coalesce(max(\"{seq}\"), 0) + 1 FROM {name}");
+    let next: i64 = connection.query_row(&next, &[]).await?.try_get(0).map_err(failure)?;
+    connection.run(&format!("ALTER TABLE {name} ALTER COLUMN \"{seq}\" RESTART WITH {next}")).await
 }
 
-async fn run(connection: &mut PgConnection, sql: String) -> Result<(), StoreError> {
-    sqlx::raw_sql(AssertSqlSafe(sql)).execute(connection).await.map(drop).map_err(failure)
-}
-
-pub(super) async fn tally(connection: &mut PgConnection) -> Result<Tally, StoreError> {
+pub(super) async fn tally(connection: &mut Connection) -> Result<Tally, StoreError> {
     const NAMES: &str = "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
                          WHERE n.nspname = $1 AND c.relkind = 'r' AND c.relname <> 'schema_migrations'";
+    const HEADS: &str = "SELECT stream, seq, hash FROM brainframe.audit_heads ORDER BY stream";
     const PAGE: &str = "SELECT stream, seq, bytes, prev_hash, hash FROM brainframe.audit \
                         WHERE (stream, seq) > ($1, $2) ORDER BY stream, seq LIMIT $3";
     let schema = newest(connection).await?;
-    let names: Vec<String> =
-        sqlx::query_scalar(NAMES).bind(SCHEMA).fetch_all(&mut *connection).await.map_err(failure)?;
+    let names = connection.query(NAMES, &[Parameter::text(SCHEMA)]).await?;
+    let names: Result<Vec<String>, Error> = names.iter().map(|row| row.try_get(0)).collect();
     let mut rows = BTreeMap::new();
-    for name in names {
-        let counted =
-            sqlx::query_scalar(AssertSqlSafe(format!("SELECT count(*) FROM \"{SCHEMA}\".\"{name}\"")));
-        rows.insert(name, count(counted.fetch_one(&mut *connection).await.map_err(failure)?));
+    for name in names.map_err(failure)? {
+        let counted = format!("SELECT count(*) FROM \"{SCHEMA}\".\"{name}\"");
+        rows.insert(name, count_in(&connection.query_row(&counted, &[]).await?)?);
     }
-    let heads: Vec<(String, i64, Vec<u8>)> =
-        sqlx::query_as("SELECT stream, seq, hash FROM brainframe.audit_heads ORDER BY stream")
-            .fetch_all(&mut *connection)
-            .await
-            .map_err(failure)?;
+    let heads = connection.query(HEADS, &[]).await?;
+    let read = |row: &AnswerRow| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
+    let heads: Result<Vec<(String, i64, Vec<u8>)>, Error> = heads.iter().map(read).collect();
+    let heads = heads.map_err(failure)?;
     let mut chain = Chain::default();
     loop {
-        let page = sqlx::query_as(PAGE).bind(chain.stream.clone()).bind(chain.seq).bind(i64::from(ENTRIES));
-        let page: Vec<Stored> = page.fetch_all(&mut *connection).await.map_err(failure)?;
-        if !chain.take(page) {
+        let after = [
+            Parameter::text(&chain.stream),
+            Parameter::number(chain.seq),
+            Parameter::number(i64::from(ENTRIES)),
+        ];
+        let page = connection.query(PAGE, &after).await?;
+        let page: Result<Vec<Stored>, Error> = page.iter().map(read_entry).collect();
+        if !chain.take(page.map_err(failure)?) {
             break;
         }
     }
     Ok(Tally { schema, rows, heads: heads.into_iter().filter_map(head).collect(), chain: chain.finish() })
+}
+
+fn read_entry(row: &AnswerRow) -> Result<Stored, Error> {
+    Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(3)?, row.try_get(4)?))
 }

@@ -110,8 +110,7 @@ impl FileWriter {
 
     pub(crate) async fn put(&mut self, table: &'static Table, rows: Vec<Row>) -> Result<(), StoreError> {
         let put = move |connection: &mut Connection| {
-            let mut statement =
-                connection.prepare_cached(&sql::insert_whole(table, 1, DIALECT)).map_err(failure)?;
+            let mut statement = connection.prepare_cached(&sql::insert_whole(table)).map_err(failure)?;
             let mut written = 0;
             for row in &rows {
                 bind(&mut statement, row)?;

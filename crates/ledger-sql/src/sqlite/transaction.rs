@@ -26,8 +26,7 @@ impl<'c> WriteTransaction<'c> {
     }
 
     fn insert(&self, table: &'static Table, rows: &[&Row]) -> Result<(), StoreError> {
-        let mut statement =
-            self.connection.prepare_cached(&sql::insert(table, 1, DIALECT)).map_err(failure)?;
+        let mut statement = self.connection.prepare_cached(&sql::insert(table, DIALECT)).map_err(failure)?;
         let mut written = 0;
         for &row in rows {
             bind(&mut statement, table.given().map(|(at, _)| row.get(at).unwrap_or(&Value::Null)))?;

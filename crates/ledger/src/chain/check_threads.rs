@@ -125,7 +125,6 @@ fn start_thread(done: mpsc::Sender<(u64, CheckedPage)>) -> Option<mpsc::SyncSend
         }
     };
     let thread = thread::Builder::new().name("verify".into());
-    #[expect(clippy::disallowed_methods, reason = "it computes, and nothing else")]
     let started = thread.spawn(check);
     // Without it the reader does the work.
     started.ok().map(|_running| pages)

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use services::Flavour;
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use crate::keeping::old::{ENTRIES, SCHEMA, entries_of, kept, leftovers, old_house, record};
+use crate::postgres_client::connect;
 use crate::process::{Regent, Running};
 use crate::world::{ANSWER, REQUEST, World, events, migrated_database};
 
@@ -53,17 +53,15 @@ impl OnServer {
 
     fn ask(&self, sql: &str) -> i64 {
         block_on(async {
-            let mut connection = PgConnection::connect(&self.url).await.expect("connect");
-            let asked = sqlx::query_scalar(AssertSqlSafe(sql.to_owned()));
-            asked.fetch_one(&mut connection).await.unwrap_or_else(|error| panic!("{sql}: {error}"))
+            let asked = connect(&self.url).await.expect("connect").query_one(sql, &[]).await;
+            asked.unwrap_or_else(|error| panic!("{sql}: {error:?}")).get(0)
         })
     }
 
     fn execute(&self, sql: &str) {
         block_on(async {
-            let mut connection = PgConnection::connect(&self.url).await.expect("connect");
-            let done = sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&mut connection).await;
-            done.unwrap_or_else(|error| panic!("{sql}: {error}"));
+            let done = connect(&self.url).await.expect("connect").batch_execute(sql).await;
+            done.unwrap_or_else(|error| panic!("{sql}: {error:?}"));
         });
     }
 }
@@ -96,10 +94,11 @@ async fn move_rows(house: &OnServer) {
     const COLUMNS: &str = "SELECT table_name::text, column_name::text, data_type::text
         FROM information_schema.columns WHERE table_schema = 'brainframe' AND table_name <> 'schema_migrations'
         ORDER BY table_name, ordinal_position";
-    let mut to = PgConnection::connect(&house.url).await.expect("connect");
+    let to = connect(&house.url).await.expect("connect");
     let from = rusqlite::Connection::open(house.world.database()).expect("connect");
+    let columns = to.query(COLUMNS, &[]).await.expect("columns");
     let columns: Vec<(String, String, String)> =
-        sqlx::query_as(COLUMNS).fetch_all(&mut to).await.expect("columns");
+        columns.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect();
     let mut tables: Vec<&String> = columns.iter().map(|(table, ..)| table).collect();
     tables.dedup();
     for table in tables {
@@ -122,14 +121,14 @@ async fn move_rows(house: &OnServer) {
             };
             let cells: Vec<String> = of.iter().enumerate().map(|(at, (_, _, kind))| cell(at, kind)).collect();
             let insert = format!("INSERT INTO brainframe.{table} VALUES ({})", cells.join(", "));
-            let done = sqlx::raw_sql(AssertSqlSafe(insert.clone())).execute(&mut to).await;
-            done.unwrap_or_else(|error| panic!("{insert}: {error}"));
+            let done = to.batch_execute(&insert).await;
+            done.unwrap_or_else(|error| panic!("{insert}: {error:?}"));
         }
         if of.iter().any(|(_, name, _)| name == "seq") && !table.starts_with("audit") {
             let count = format!(
                 "SELECT setval(pg_get_serial_sequence('brainframe.{table}', 'seq'), max(seq)) FROM brainframe.{table}"
             );
-            sqlx::raw_sql(AssertSqlSafe(count)).execute(&mut to).await.expect("sequence");
+            to.batch_execute(&count).await.expect("sequence");
         }
     }
 }

@@ -6,6 +6,7 @@ mod outage;
 mod proxy;
 mod refusals;
 mod schema;
+mod tls;
 mod world;
 mod writers;
 

@@ -5,8 +5,6 @@ use std::time::Duration;
 use ledger::{CommitError, StoreError};
 use ledger_sql::PostgresStore;
 use services::{Flavour, Postgres, Stop};
-use sqlx::Connection as _;
-use sqlx::postgres::PgConnection;
 
 use crate::postgres::world::{
     Raw, batch, commit, database, fingerprint, holds_exactly, ledger, open, shared, timed,
@@ -182,10 +180,10 @@ async fn a_hot_standby_is_read_only() {
 }
 
 /// Every connection that the server still has. One that was just closed takes a moment to be free.
-async fn take_all(url: &str) -> Vec<PgConnection> {
+async fn take_all(url: &str) -> Vec<Raw> {
     let (mut taken, mut in_vain) = (Vec::new(), 0);
     while in_vain < 10 {
-        match PgConnection::connect(url).await {
+        match Raw::try_connect(url).await {
             Ok(connection) => taken.push(connection),
             Err(_crowded) => {
                 in_vain += 1;
@@ -197,10 +195,10 @@ async fn take_all(url: &str) -> Vec<PgConnection> {
 }
 
 /// As `take_all`, and those of the ledger, too.
-async fn take_even_ours(url: &str) -> Vec<PgConnection> {
+async fn take_even_ours(url: &str) -> Vec<Raw> {
     let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'regent'";
     let mut taken = take_all(url).await;
-    sqlx::query(cut).execute(taken.first_mut().expect("one of them")).await.expect("cut");
+    taken.first_mut().expect("one of them").execute(cut).await;
     taken.extend(take_all(url).await);
     taken
 }
@@ -213,7 +211,7 @@ fn crowded() -> (Postgres, String) {
 }
 
 /// Frees them once another was refused; if all have what they need, after two seconds.
-async fn free(server: &Postgres, taken: Vec<PgConnection>) {
+async fn free(server: &Postgres, taken: Vec<Raw>) {
     let before = server.refusals();
     for _ in 0..200 {
         if server.refusals() > before {

@@ -12,9 +12,8 @@ use ledger::records::{AuditEntry, Blob, Commit};
 use ledger::{Batch, Entry, Ledger, Seal, Select, Store};
 use ledger_sql::PostgresStore;
 use services::{Address, Flavour};
-use sqlx::postgres::{PgConnection, PgRow};
-use sqlx::{AssertSqlSafe, Connection as _};
 use tokio::time::Instant;
+use tokio_postgres::{Client, Error, NoTls, Row};
 
 pub(crate) fn shared() -> Address {
     services::shared(Flavour::Plain).expect("a server")
@@ -87,29 +86,37 @@ pub(crate) async fn holds_exactly(ledger: &Ledger, batches: impl IntoIterator<It
 }
 
 /// A connection of somebody else, with the server's own settings.
-pub(crate) struct Raw(PgConnection);
+pub(crate) struct Raw(Client);
 
 impl Raw {
     pub(crate) async fn connect(url: &str) -> Self {
-        Self(PgConnection::connect(url).await.expect("connect"))
+        Self::try_connect(url).await.expect("connect")
+    }
+
+    pub(crate) async fn try_connect(url: &str) -> Result<Self, Error> {
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
+        drop(tokio::spawn(connection));
+        Ok(Self(client))
     }
 
     pub(crate) async fn execute(&mut self, sql: &str) {
         self.attempt(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
 
-    pub(crate) async fn attempt(&mut self, sql: &str) -> Result<(), sqlx::Error> {
-        sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&mut self.0).await.map(drop)
+    /// What the server says if it refuses.
+    pub(crate) async fn attempt(&mut self, sql: &str) -> Result<(), String> {
+        let said = |error: Error| error.as_db_error().map_or_else(|| error.to_string(), ToString::to_string);
+        self.0.batch_execute(sql).await.map_err(said)
     }
 
-    pub(crate) async fn rows(&mut self, sql: &str) -> Vec<PgRow> {
-        let rows = sqlx::query(AssertSqlSafe(sql.to_owned())).fetch_all(&mut self.0).await;
-        rows.unwrap_or_else(|error| panic!("{sql}: {error}"))
+    pub(crate) async fn rows(&mut self, sql: &str) -> Vec<Row> {
+        let rows = self.0.query(sql, &[]).await;
+        rows.unwrap_or_else(|error| panic!("{sql}: {error:?}"))
     }
 
     pub(crate) async fn number(&mut self, sql: &str) -> i64 {
-        let number = sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(&mut self.0).await;
-        number.unwrap_or_else(|error| panic!("{sql}: {error}"))
+        let row = self.0.query_one(sql, &[]).await;
+        row.unwrap_or_else(|error| panic!("{sql}: {error:?}")).get(0)
     }
 }
 
@@ -127,11 +134,10 @@ pub(crate) async fn fingerprint(url: &str) -> Vec<String> {
           LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
          WHERE n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
          GROUP BY n.nspname, c.relname ORDER BY 1";
-    let mut seen: Vec<String> =
-        raw.rows(sql).await.iter().map(|row| sqlx::Row::get::<String, _>(row, 0)).collect();
+    let mut seen: Vec<String> = raw.rows(sql).await.iter().map(|row| row.get(0)).collect();
     let functions = raw
         .rows("SELECT p.proname::text FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1")
         .await;
-    seen.extend(functions.iter().map(|row| sqlx::Row::get::<String, _>(row, 0)));
+    seen.extend(functions.iter().map(|row| row.get::<_, String>(0)));
     seen
 }

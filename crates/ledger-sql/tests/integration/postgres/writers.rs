@@ -5,8 +5,12 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use domain::id::{BatchId, TaskId};
 use domain::probe::{Point, Probe, Silent};
-use ledger::{CommitError, Ledger, StoreError};
+use domain::{Digest, Time};
+use ledger::records::TaskStep;
+use ledger::value::Seq;
+use ledger::{Batch, CommitError, Ledger, Select, StoreError};
 use services::{Flavour, Postgres};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
@@ -144,6 +148,25 @@ async fn a_commit_whose_answer_never_comes_is_found_to_be_ours() {
 async fn commit_soon(ledger: &Ledger, n: u32) {
     tokio::task::yield_now().await;
     commit(ledger, n).await;
+}
+
+/// Rows of one statement are numbered in the order in which they were put into their batches.
+#[tokio::test]
+async fn sequence_numbers_follow_the_order_of_the_rows() {
+    const ROWS: u32 = 500;
+    let ledger = ledger(&database()).await;
+    let mut batch = Batch::new(BatchId::from_bits(1), Time::from_micros(0));
+    for n in 0..ROWS {
+        // In no order of any of their cells.
+        let (task, at) =
+            (TaskId::from_bits(u128::from(n * 7_919 % ROWS)), Time::from_micros(i64::from(n % 7)));
+        let body = Digest::of(&n.to_be_bytes());
+        batch.put(&TaskStep { seq: Seq(None), task, n: n.into(), epoch: u64::from(n), body, at });
+    }
+    ledger.commit(batch).await.expect("commit");
+    let steps: Vec<TaskStep> = ledger.select(Select::all().ascending("seq")).await.expect("steps");
+    let order: Vec<u64> = steps.iter().map(|step| step.epoch).collect();
+    assert_eq!(order, (0..u64::from(ROWS)).collect::<Vec<_>>());
 }
 
 /// Somebody holds the writers' lock, does nothing, and is not of our making: others are told, they do not hang.
