@@ -20,6 +20,13 @@ impl Disk {
         &self.path
     }
 
+    /// Takes what is left of the room, to the last byte.
+    pub(crate) fn fill(&self) {
+        let mut ballast = std::fs::File::create(self.path.join("ballast")).expect("a file");
+        let error = std::io::copy(&mut std::io::repeat(0), &mut ballast).expect_err("it is small");
+        assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+    }
+
     pub(crate) fn remount(&self, options: &str) {
         system("mount", &["-o", &format!("remount,{options}")], &self.path);
     }
