@@ -170,6 +170,7 @@ pub(crate) async fn measure(place: &Place<'_>, calls: u64, globs: usize) {
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     let (mut rests, mut frees, mut nowheres) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut disks, mut tools) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
         let per = |time: Duration| time.as_secs_f64() * 1e6 / calls as f64;
         let on = house.round(calls).await;
@@ -201,12 +202,20 @@ pub(crate) async fn measure(place: &Place<'_>, calls: u64, globs: usize) {
         rests.push(rest);
         frees.push(rest_off);
         nowheres.push(rest_nowhere);
+        disks.push(least);
+        tools.push(tool);
     }
+    let rest = median(rests);
     println!(
-        "\nmedian of the rest: {:.0} µs with a budget of calls, {:.0} without, {:.0} without a database",
-        median(rests),
+        "\nmedian of the rest: {rest:.0} µs with a budget of calls, {:.0} without, {:.0} without a database",
         median(frees),
         median(nowheres)
     );
     println!("{}; {}", house.check().await, free.check().await);
+    // For `cargo xtask bench`: microseconds per call, medians.
+    println!(
+        r#"{{"in_flight":{CALLERS},"beyond_us":{rest:.1},"disk_us":{:.1},"tool_us":{:.1}}}"#,
+        median(disks),
+        median(tools)
+    );
 }

@@ -1,4 +1,4 @@
-//! What the door costs, beside its tool and the disk in the same run: `cargo bench -p runtime --bench broker -- <what>`.
+//! What the door costs, beside its tool and the disk in the same run: `cargo bench -p app --bench broker -- <what>`.
 //!
 //! It prints, and judges nothing but counts: a timed test fails on a busy machine for no fault of the code.
 
@@ -25,7 +25,7 @@ use services::{Flavour, Postgres};
 use disk::Disk;
 
 const USAGE: &str =
-    "usage: cargo bench -p runtime --bench broker -- calls|decide [--postgres] [--calls N] [--globs N]";
+    "usage: cargo bench -p app --bench broker -- calls|decide [--postgres] [--calls N] [--globs N]";
 const CALLS: u64 = 3_200;
 const GLOBS: u64 = 100;
 

@@ -59,7 +59,7 @@ impl Bare {
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000";
         let db = rusqlite::Connection::open(path).expect("a database");
         db.execute_batch(AS_OURS).expect("settings");
-        db.execute_batch("CREATE TABLE bare (key TEXT NOT NULL UNIQUE, content BLOB NOT NULL)")
+        db.execute_batch("CREATE TABLE IF NOT EXISTS bare (key TEXT NOT NULL UNIQUE, content BLOB NOT NULL)")
             .expect("a table");
         Self { connection: Connection::Sqlite(db), next: 0 }
     }
@@ -70,6 +70,11 @@ impl Bare {
 
     pub(super) const fn count(&self) -> u64 {
         self.next
+    }
+
+    /// The next row is number `n`: an earlier process has written those before it.
+    pub(super) fn starting_at(self, n: u64) -> Self {
+        Self { next: n, ..self }
     }
 
     /// The same by one statement for all 64, which no client does that has one event at a time: the least it can cost.
@@ -91,11 +96,11 @@ impl Bare {
         }
     }
 
-    /// A multiple of 64.
     pub(super) async fn insert(&mut self, count: u64) {
-        for _ in 0..count / TOGETHER {
-            let numbers = self.next..self.next + TOGETHER;
-            self.next += TOGETHER;
+        let end = self.next + count;
+        while self.next < end {
+            let numbers = self.next..end.min(self.next + TOGETHER);
+            self.next = numbers.end;
             match &mut self.connection {
                 Connection::Sqlite(db) => {
                     let tx = db.transaction_with_behavior(Immediate).expect("a transaction");

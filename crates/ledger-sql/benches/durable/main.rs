@@ -13,6 +13,7 @@
 
 mod bare;
 mod ours;
+mod reference;
 mod verify;
 
 use std::path::{Path, PathBuf};
@@ -29,14 +30,20 @@ use ours::Ours;
 /// Rows in one bare transaction, and writers of ours in flight.
 const TOGETHER: u64 = 64;
 
-const USAGE: &str =
-    "usage: cargo bench -p ledger-sql --bench durable -- writers|growth|verify [--postgres] [--events N]";
+const USAGE: &str = "usage: cargo bench -p ledger-sql --bench durable -- <what>\n  \
+                     writers|growth|verify [--postgres] [--events N]\n  \
+                     bare --rows N [--from N] --file FILE | --url URL\n  \
+                     events --rows N [--from N] [--distinct-senders]";
 
 #[tokio::main]
 async fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
-    let number = args.iter().skip_while(|arg| *arg != "--events").nth(1).map(|number| number.parse());
-    let events = number.map(|number| number.expect(USAGE));
+    match args.first().map(String::as_str) {
+        Some("bare") => return reference::write_rows(&args).await,
+        Some("events") => return reference::print_events(&args),
+        _ => {}
+    }
+    let events = number(&args, "--events");
     let folder = tempfile::tempdir_in(disk()).expect("a folder");
     let postgres = args.iter().any(|arg| arg == "--postgres");
     let server = postgres.then(|| Postgres::start(Flavour::Plain).expect("a server"));
@@ -47,6 +54,15 @@ async fn main() {
         Some("growth") => growth(&place, events.unwrap_or(1_000_000)).await,
         _ => println!("{USAGE}"),
     }
+}
+
+/// What follows a flag.
+fn value<'a>(args: &'a [String], flag: &str) -> Option<&'a str> {
+    args.iter().skip_while(|arg| *arg != flag).nth(1).map(String::as_str)
+}
+
+fn number(args: &[String], flag: &str) -> Option<u64> {
+    value(args, flag).map(|number| number.parse().expect(USAGE))
 }
 
 /// Where things are built: a file system with a disk, unlike perhaps the folder for what is temporary.
