@@ -303,7 +303,7 @@ mod tests {
     use super::SqlDialect::{Postgres, Sqlite};
     use super::{
         Given, columns_of, erase, erase_listed, erased_by, insert, insert_listed, insert_whole_listed,
-        portions, select, select_given,
+        select, select_given,
     };
     use ledger::records::{AuditHead, Blob, Event};
     use ledger::table::Record;
@@ -370,15 +370,15 @@ mod tests {
     #[test]
     fn writing_follows_the_table() {
         assert_eq!(
-            insert(Blob::TABLE, 2, Postgres),
+            insert(Blob::TABLE, Postgres),
             "INSERT INTO \"brainframe\".\"blobs\" (\"hash\", \"person\", \"content\") \
-             VALUES ($1, $2, $3), ($4, $5, $6) ON CONFLICT DO NOTHING"
+             VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
         );
         assert!(
-            insert(AuditHead::TABLE, 1, Sqlite)
+            insert(AuditHead::TABLE, Sqlite)
                 .contains("ON CONFLICT (\"stream\") DO UPDATE SET \"seq\" = excluded.\"seq\"")
         );
-        assert!(!insert(Event::TABLE, 1, Sqlite).contains("\"seq\""), "the store gives the sequence");
+        assert!(!insert(Event::TABLE, Sqlite).contains("\"seq\""), "the store gives the sequence");
     }
 
     #[test]
@@ -389,22 +389,5 @@ mod tests {
         assert_eq!(parameters.len(), 4);
         let many = vec![Value::Null; 1_000];
         assert_eq!(erased_by(&many).map(<[Value]>::len).collect::<Vec<_>>(), [256, 256, 256, 232]);
-    }
-
-    #[test]
-    fn a_few_rows_are_one_statement_and_many_are_few_different_ones() {
-        let row = Row::new();
-        let sizes = |count: usize| -> Vec<usize> {
-            portions(Event::TABLE, &vec![&row; count]).iter().map(|portion| portion.len()).collect()
-        };
-        for few in 1..=16 {
-            assert_eq!(sizes(few), [few]);
-        }
-        assert_eq!(sizes(0), [0; 0]);
-        assert_eq!(sizes(17), [16, 1]);
-        assert_eq!(sizes(64), [64]);
-        assert_eq!(sizes(63), [32, 16, 15]);
-        assert_eq!(sizes(5_000).iter().sum::<usize>(), 5_000);
-        assert!(sizes(5_000).iter().all(|size| size * 15 <= super::PARAMETERS));
     }
 }

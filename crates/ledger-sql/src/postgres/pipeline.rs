@@ -198,5 +198,7 @@ fn typed(parameter: &Parameter) -> (&(dyn ToSql + Sync), Type) {
 }
 
 fn are_answered(sent: &mut [SentStatement<'_>], context: &mut Context<'_>) -> bool {
-    sent.iter_mut().fold(true, |all, statement| statement.is_answered(context) && all)
+    // Each of them is asked, also after one that is not answered.
+    let open = sent.iter_mut().filter_map(|statement| (!statement.is_answered(context)).then_some(()));
+    open.count() == 0
 }
