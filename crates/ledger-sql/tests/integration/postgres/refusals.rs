@@ -170,7 +170,7 @@ async fn a_hot_standby_is_read_only() {
     drop(before);
     server.stop(Stop::Fast);
     let signal = server.folder().join("data/standby.signal");
-    tokio::fs::write(signal, "").await.expect("the file that makes it a standby");
+    std::fs::write(signal, "").expect("the file that makes it a standby");
     server.resume().expect("it starts as a standby");
     let mut raw = Raw::connect(&used).await;
     assert_eq!(raw.number("SELECT pg_is_in_recovery()::int::bigint").await, 1);
