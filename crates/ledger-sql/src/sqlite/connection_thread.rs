@@ -51,7 +51,6 @@ impl ConnectionThread {
             }
         };
         let thread = thread::Builder::new().name("sqlite".into());
-        #[expect(clippy::disallowed_methods, reason = "the one thread of a connection that writes")]
         let spawned = thread.spawn(work);
         spawned.map_err(|error| StoreError::Other(format!("a thread cannot be started: {error}")))?;
         opened.await.map_err(ended_early)??;
