@@ -17,6 +17,7 @@ impl Database {
     }
 
     /// The rows of a query with one column of texts.
+    #[cfg(feature = "faults")]
     pub(crate) fn texts(&self, sql: &str) -> Vec<String> {
         let mut statement = self.0.prepare(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
         let rows = statement.query_map([], |row| row.get(0)).expect("rows");
