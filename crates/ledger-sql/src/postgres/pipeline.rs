@@ -197,6 +197,11 @@ fn typed(parameter: &Parameter) -> (&(dyn ToSql + Sync), Type) {
     (parameter, parameter.sql_type())
 }
 
+/// Every one of them is asked, not only the first that waits.
 fn are_answered(sent: &mut [SentStatement<'_>], context: &mut Context<'_>) -> bool {
-    sent.iter_mut().fold(true, |all, statement| statement.is_answered(context) && all)
+    let mut waiting = 0;
+    for statement in sent {
+        waiting += usize::from(!statement.is_answered(context));
+    }
+    waiting == 0
 }
