@@ -130,6 +130,33 @@ fn the_password_is_hidden_wherever_the_url_is_shown() {
     }
 }
 
+/// Where libpq looks for a password, too.
+#[test]
+fn a_password_comes_from_the_environment_or_from_a_file_of_the_owner() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let house = House::fresh();
+    let password = password_of(&house.url).to_owned();
+    let url = house.url.replace(&format!(":{password}@"), "@");
+    let folder = tempfile::tempdir().expect("folder");
+    let file = folder.path().join(".pgpass");
+    std::fs::write(&file, format!("127.0.0.1:*:{}:regent:{password}\n", name_of(&url))).expect("written");
+    let regent = |args: &[&str]| house.world.regent(args).env("REGENT_DATABASE_URL", &url);
+    let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
+    let (home, file_name) = (text(folder.path()), text(&file));
+    let set_mode =
+        |mode| std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("set");
+    regent(&["init", "--yes"]).env("PGPASSWORD", &password).run().succeeds();
+    set_mode(0o600);
+    hides(&regent(&["status"]).env("HOME", &home).run().succeeds(), &password);
+    regent(&["status"]).env("PGPASSFILE", &file_name).run().succeeds();
+    // The variable counts before the file.
+    regent(&["status"]).env("HOME", &home).env("PGPASSWORD", "a-wrong-one").run().fails(4, "R4020");
+    // Others could read it, so it is not used.
+    set_mode(0o640);
+    hides(&regent(&["status"]).env("HOME", &home).run().fails(4, "R4020"), &password);
+    regent(&["status"]).run().fails(4, "R4020");
+}
+
 /// Every way into the database.
 const COMMANDS: [&[&str]; 3] = [&["run", REQUEST], &["status"], &["events", "ingest"]];
 

@@ -197,8 +197,11 @@ fn typed(parameter: &Parameter) -> (&(dyn ToSql + Sync), Type) {
     (parameter, parameter.sql_type())
 }
 
+/// Every one of them is asked, not only the first that waits.
 fn are_answered(sent: &mut [SentStatement<'_>], context: &mut Context<'_>) -> bool {
-    // Each of them is asked, also after one that is not answered.
-    let open = sent.iter_mut().filter_map(|statement| (!statement.is_answered(context)).then_some(()));
-    open.count() == 0
+    let mut waiting = 0;
+    for statement in sent {
+        waiting += usize::from(!statement.is_answered(context));
+    }
+    waiting == 0
 }

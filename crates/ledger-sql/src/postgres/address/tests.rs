@@ -6,8 +6,10 @@ use super::{ConnectionDefaults, ServerAddress, ServerHost, TlsMode, TlsSettings,
 
 const SECRET: &str = "open-sesame";
 
+type Variables<'v> = &'v [(&'v str, &'v str)];
+
 /// What a URL becomes with these variables and password files, on a machine with one socket.
-fn complete(url: &str, variables: &[(&str, &str)], password_files: &[&str]) -> Result<String, String> {
+fn complete(url: &str, variables: Variables<'_>, password_files: &[&str]) -> Result<String, String> {
     let variable = |name: &str| {
         let mut known = variables.iter().filter(|(known, _)| *known == name);
         known.next().map(|(_, value)| (*value).to_owned())
@@ -33,7 +35,7 @@ fn a_url_says_everything_or_is_completed() {
         ("PGSSLROOTCERT", "/ca.pem"),
         ("PGOPTIONS", "-c a=b"),
     ];
-    let table: [(&str, &[(&str, &str)], &str); 14] = [
+    let table: [(&str, Variables<'_>, &str); 14] = [
         ("postgres://", &[], "postgres://me@localhost:5432/me?sslmode=prefer"),
         ("postgresql://:6000", &[], "postgres://me@%2Ftmp:6000/me?sslmode=prefer"),
         ("postgres://", &[("PGPORT", "6000")], "postgres://me@%2Ftmp:6000/me?sslmode=prefer"),

@@ -161,7 +161,7 @@ async fn sequence_numbers_follow_the_order_of_the_rows() {
         let (task, at) =
             (TaskId::from_bits(u128::from(n * 7_919 % ROWS)), Time::from_micros(i64::from(n % 7)));
         let body = Digest::of(&n.to_be_bytes());
-        batch.put(&TaskStep { seq: Seq(None), task, n: n.into(), epoch: u64::from(n), body, at });
+        batch.put(&TaskStep { seq: Seq(None), task, n: n.into(), epoch: n.into(), body, at });
     }
     ledger.commit(batch).await.expect("commit");
     let steps: Vec<TaskStep> = ledger.select(Select::all().ascending("seq")).await.expect("steps");
