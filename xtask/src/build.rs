@@ -32,6 +32,16 @@ pub(crate) fn run(job: &Job) -> anyhow::Result<Ran> {
     Ok(Ran { note, ..Ran::default() })
 }
 
+/// The program that cargo built for a target, from its messages: `cargo build … --message-format=json-render-diagnostics`.
+pub(crate) fn executable(messages: &str, target: &str) -> anyhow::Result<PathBuf> {
+    let found = messages.lines().find_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let is_target = message.pointer("/target/name").and_then(Value::as_str) == Some(target);
+        message.get("executable").filter(|_| is_target)?.as_str().map(PathBuf::from)
+    });
+    found.with_context(|| format!("cargo built no program `{target}`"))
+}
+
 impl Artifacts {
     /// From cargo's messages, one JSON object per line.
     fn read(messages: &str) -> anyhow::Result<Self> {

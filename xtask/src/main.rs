@@ -62,8 +62,8 @@ fn dispatch(args: &[String]) -> anyhow::Result<ExitCode> {
             Err(unknown) => Ok(help(&unknown)),
         },
         "tidy" if rest.is_empty() => tidy::run(&job::Job::unlimited()?),
-        "bench" => match bench::rounds(rest) {
-            Ok(rounds) => bench::run(rounds),
+        "bench" => match bench::BenchOptions::parse(rest) {
+            Ok(options) => bench::run(options),
             Err(unknown) => Ok(help(&unknown)),
         },
         "crash" | "soak" if rest.first().is_some_and(|mode| mode == "calls") => {
@@ -83,7 +83,7 @@ fn dispatch(args: &[String]) -> anyhow::Result<ExitCode> {
             Err(unknown) => Ok(help(&unknown)),
         },
         "sim" => sim::play(rest),
-        "peak-rss" => bench::peak_rss(rest),
+        "measure-process" => bench::measure_process(rest),
         "help" | "--help" | "-h" => {
             println!("{}", help_text());
             Ok(ExitCode::SUCCESS)
@@ -111,7 +111,9 @@ fn help_text() -> String {
                             --full: all stores, all seeds, random kill rounds; --changed: what the change\n  \
                             since REV (HEAD) can affect\n  \
          tidy               the rules of the house: edges between crates, file sizes, links\n  \
-         bench [--rounds N] start-up and a whole run, against /bin/true and find in the same run\n  \
+         bench [--rounds N] [--postgres] [--full] [--program PATH] [start|reflex|processor|ingest|growth|verify|calls…]\n  \
+                            measure all of it or what is named, beside references in the same run; end with the table\n  \
+                            of promises. --full: growth up to a million events; --program: a program built before\n  \
          crash [--rounds N] [--seed S] [--store sqlite|postgres|both] [--without GUARD [--expect-caught]] [--log FILE]\n  \
                             kill the program under load, go on, count\n  \
          crash calls [--kills N] [--seed S] [--store …] [--without GUARD [--expect-caught]] [--log FILE]\n  \

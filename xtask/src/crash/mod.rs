@@ -35,7 +35,7 @@ use self::house::{House, Stages};
 pub(crate) use self::options::{APPROVALS, CALLS, HOUSES, Load, Options};
 use self::random::Random;
 use self::report::{Log, Totals};
-use self::store::{Server, Stores};
+pub(crate) use self::store::{Server, Store, Stores};
 use self::verdict::Violation;
 use crate::build::build;
 use crate::interrupt::Tidying;
