@@ -14,7 +14,7 @@ use domain::probe::{Point, Silent};
 use domain::{Digest, canonical};
 use ledger::chain::Fault;
 use ledger::{AuditFindings, AuditScope, Ledger, Seal, Store as _, Verification};
-use ledger_sql::{Hold, PostgresStore, SqliteStore, Tally};
+use ledger_sql::{Hold, PostgresHold, PostgresStore, SqliteStore, Tally};
 
 use crate::backup_list::ListedCopy;
 use crate::folder_drafts::FolderDraft;
@@ -141,7 +141,15 @@ impl OsHost {
 
     /// Copies the instance into a draft below `parent`. The small files first: a key may be older than the database then,
     /// which is noticed when the copy is tried, but nothing beside the database is ever ahead of it.
-    pub(crate) async fn draft(&self, parent: &Path, occasion: Occasion) -> Result<BackupDraft, Problem> {
+    ///
+    /// The rows of a server come from a transaction that keeps everybody else from writing, where there is one: then they may be
+    /// of an older schema.
+    pub(crate) async fn draft(
+        &self,
+        parent: &Path,
+        occasion: Occasion,
+        hold: Option<&PostgresHold>,
+    ) -> Result<BackupDraft, Problem> {
         let making = |path: &Path| {
             let path = path.to_owned();
             move |error| file_problem("make", &path, &error)
@@ -168,9 +176,10 @@ impl OsHost {
         self.stage("copy database");
         let database = folder.join(DATABASE);
         drop(files::create(&database).map_err(making(&database))?);
-        let saved = match self.is_remote() {
-            true => Some(PostgresStore::open(&self.server_url()?).await?.save_to(&database).await?),
-            false => None,
+        let saved = match (self.is_remote(), hold) {
+            (_, Some(hold)) => Some(hold.save_to(&database).await?),
+            (true, None) => Some(PostgresStore::open(&self.server_url()?).await?.save_to(&database).await?),
+            (false, None) => None,
         };
         if saved.is_none() {
             SqliteStore::copy(&self.instance.database(), &database).await?;
@@ -291,7 +300,7 @@ impl OsHost {
     ) -> Result<(BackupDraft, Count, Option<String>), Problem> {
         let mut tries = 1..TRIES;
         loop {
-            let drafted = self.draft(parent, occasion).await?;
+            let drafted = self.draft(parent, occasion, None).await?;
             let examined = self.examine(parent, drafted.draft.path(), &drafted.manifest).await;
             let why = match examined {
                 Ok(ExaminedCopy { lost: Some(lost), .. }) => failed_backup(&lost),

@@ -1,7 +1,8 @@
 //! An older instance is brought forward: a copy is kept, the migration is rehearsed on another copy, and only then is the
-//! instance itself touched, in one transaction. On PostgreSQL the transaction is the rehearsal: it is looked at before it is
-//! committed, and nothing of it was ever there otherwise.
+//! instance itself touched, in one transaction. On PostgreSQL a copy is kept, too, and the transaction is the rehearsal: it is
+//! looked at before it is committed, and nothing of it was ever there otherwise.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use app::instance::ExpiredAuthority;
@@ -9,11 +10,12 @@ use app::instance::backup::{How, Occasion, Upgrade};
 use app::{Code, Problem};
 use domain::id::Id;
 use domain::probe::Silent;
+use domain::{Digest, Time};
 use ledger::audit_event::SYSTEM;
 use ledger::{AuditEvent, AuditScope, Batch, CommitError, Ledger, Refusal};
 use ledger_sql::{Hold, PostgresHold, PostgresStore, SqliteStore};
 
-use crate::backup::{SEALED_SCHEMA, count_rows, find_first_fault, is_confirmed};
+use crate::backup::{BackupDraft, SEALED_SCHEMA, count_rows, find_first_fault, is_confirmed};
 use crate::backup_list::ListedCopy;
 use crate::files;
 use crate::os_host::OsHost;
@@ -44,7 +46,7 @@ impl OsHost {
         let refused = |problem| refused_upgrade(from, to, problem);
         let parent = self.instance.backups();
         self.stage("upgrade begins");
-        let drafted = self.draft(&parent, Occasion::Upgrade).await.map_err(refused)?;
+        let drafted = self.draft(&parent, Occasion::Upgrade, None).await.map_err(refused)?;
         let examined =
             self.examine(&parent, drafted.draft.path(), &drafted.manifest).await.map_err(refused)?;
         if let Some(lost) = examined.lost {
@@ -64,8 +66,7 @@ impl OsHost {
         let (lapsed, confirmed) = (examined.lapsed, examined.confirmed);
         let Some(hold) = hold else { return Ok(upgrade) };
         let (at, digest) = (drafted.manifest.at, drafted.digest);
-        let kept =
-            self.name(drafted, &parent.join(format!("{}-schema-{from}", self.dated_name("regent"))))?;
+        let kept = self.name_upgrade_copy(drafted, &parent, from)?;
         self.stage("migrate");
         let mut record = self.record(&AuditEvent::InstanceUpgraded { from, to, kept: Some(digest) });
         self.enter_seals(&lapsed, confirmed, &mut record);
@@ -75,9 +76,7 @@ impl OsHost {
             return Err(refused(error.into()));
         }
         self.stage("upgraded");
-        // It is done, whatever becomes of this; the copy is found where it lies.
-        let (occasion, manifest) = (Occasion::Upgrade, Some(digest));
-        drop(self.list(ListedCopy { at, folder: kept.clone(), occasion, manifest, draft: None }));
+        self.list_upgrade_copy(at, &kept, digest);
         Ok(Upgrade { kept: Some(kept), done: true, ..upgrade })
     }
 
@@ -109,6 +108,12 @@ impl OsHost {
             let stream = other.stream.parse().unwrap_or(node);
             return Err(CommitError::Refused(Refusal::OtherHouse { stream }).into());
         }
+        let parent = self.instance.backups();
+        // The transaction is the rehearsal. What is there is copied first all the same: the copy is the way back.
+        let drafted = match how {
+            How::Really => Some(self.draft_held(&parent, &hold).await.map_err(refused)?),
+            How::Rehearse => None,
+        };
         self.stage("migrate");
         hold.migrate().await.map_err(failed)?;
         self.stage("look at it");
@@ -129,20 +134,43 @@ impl OsHost {
             kept: None,
             done: how == How::Really,
         };
-        match how {
-            How::Rehearse => hold.release().await.map_err(failed)?,
-            How::Really => {
-                let mut record = self.record(&AuditEvent::InstanceUpgraded { from, to, kept: None });
-                self.enter_seals(&lapsed, confirmed, &mut record);
-                let seal = self.seal()?;
-                let after = hold.record(&record, &seal, &*self.probe).await.map_err(failed)?;
-                self.stage("commit");
-                hold.commit().await.map_err(failed)?;
-                after.iter().for_each(|after| seal.settle(after));
-                self.stage("upgraded");
-            }
+        let Some(drafted) = drafted else {
+            hold.release().await.map_err(failed)?;
+            return Ok(upgrade);
+        };
+        let (at, digest) = (drafted.manifest.at, drafted.digest);
+        let mut record = self.record(&AuditEvent::InstanceUpgraded { from, to, kept: Some(digest) });
+        self.enter_seals(&lapsed, confirmed, &mut record);
+        let seal = self.seal()?;
+        let after = hold.record(&record, &seal, &*self.probe).await.map_err(failed)?;
+        let kept = self.name_upgrade_copy(drafted, &parent, from)?;
+        self.stage("commit");
+        // If only the answer was lost, it is done, and whoever tries again finds nothing to do: the copy stays.
+        hold.commit().await.map_err(failed)?;
+        after.iter().for_each(|after| seal.settle(after));
+        self.stage("upgraded");
+        self.list_upgrade_copy(at, &kept, digest);
+        Ok(Upgrade { kept: Some(kept), ..upgrade })
+    }
+
+    /// A copy of what is in a database that is held, tried by setting it up.
+    async fn draft_held(&self, parent: &Path, hold: &PostgresHold) -> Result<BackupDraft, Problem> {
+        let drafted = self.draft(parent, Occasion::Upgrade, Some(hold)).await?;
+        let examined = self.examine(parent, drafted.draft.path(), &drafted.manifest).await?;
+        match examined.lost {
+            Some(lost) => Err(Problem::new(Code::UPGRADE_REFUSED, lost)),
+            None => Ok(drafted),
         }
-        Ok(upgrade)
+    }
+
+    fn name_upgrade_copy(&self, drafted: BackupDraft, parent: &Path, from: i64) -> Result<PathBuf, Problem> {
+        self.name(drafted, &parent.join(format!("{}-schema-{from}", self.dated_name("regent"))))
+    }
+
+    /// The upgrade is done, whatever becomes of this; the copy is found where it lies.
+    fn list_upgrade_copy(&self, at: Time, kept: &Path, digest: Digest) {
+        let (folder, occasion, manifest) = (kept.to_owned(), Occasion::Upgrade, Some(digest));
+        drop(self.list(ListedCopy { at, folder, occasion, manifest, draft: None }));
     }
 
     /// Rows from before authority was sealed get their seals, if the audit confirms them.

@@ -132,7 +132,7 @@ impl SqliteStore {
 /// Makes the schema, unless another process was faster.
 fn make_schema(connection: &Connection) -> Result<(), StoreError> {
     turn_log_on(connection)?;
-    in_transaction(connection, migrate)
+    in_transaction(connection, |connection| migrate(connection, KNOWN))
 }
 
 /// Unlike everything else, this does not wait for another process that is just making the database.
@@ -148,13 +148,14 @@ fn turn_log_on(connection: &Connection) -> Result<(), StoreError> {
 }
 
 /// Inside the transaction the number is read again: another process may have been faster.
-fn migrate(connection: &Connection) -> Result<(), StoreError> {
-    let found = usize::try_from(read_pragma(connection, "user_version")?).unwrap_or(0);
-    for migration in MIGRATIONS.iter().skip(found) {
+fn migrate(connection: &Connection, schema: i64) -> Result<(), StoreError> {
+    let count = |schema: i64| usize::try_from(schema).unwrap_or(0);
+    let found = count(read_pragma(connection, "user_version")?);
+    for migration in MIGRATIONS.iter().take(count(schema)).skip(found) {
         execute(connection, migration.sqlite)?;
     }
     execute(connection, &format!("PRAGMA application_id = {APPLICATION_ID}"))?;
-    execute(connection, &format!("PRAGMA user_version = {KNOWN}"))
+    execute(connection, &format!("PRAGMA user_version = {schema}"))
 }
 
 /// Commits what was done without an error, and takes everything else back.

@@ -51,16 +51,11 @@ impl Upgrade {
     /// What was done, with the way back.
     #[must_use]
     pub fn describe_done(&self) -> String {
-        let kept = match &self.kept {
-            Some(folder) => format!("as it was before: {}", inline(&folder.display().to_string())),
-            None => {
-                "no copy was kept: on PostgreSQL that is pg_dump's work, or regent backup's before an upgrade"
-                    .into()
-            }
-        };
+        let kept = self.kept.as_ref().map(|folder| folder.display().to_string());
+        let kept = kept.map(|folder| format!("; as it was before: {}", inline(&folder))).unwrap_or_default();
         let counted = self.counted.as_ref().map(Count::describe).unwrap_or_default();
         let (from, to, chain) = (self.from, self.to, self.describe_chain());
-        format!("upgraded: schema {from} → {to}, {counted}, {chain}; {kept}")
+        format!("upgraded: schema {from} → {to}, {counted}, {chain}{kept}")
     }
 
     fn describe_chain(&self) -> String {

@@ -7,7 +7,7 @@ use std::fmt;
 use bytes::{BufMut as _, Bytes, BytesMut};
 use domain::Time;
 use ledger::store::StoreError;
-use ledger::table::{Column, Table};
+use ledger::table::Table;
 use ledger::value::{Kind, Real, Row, Value};
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type};
 use tokio_postgres::{Error, Row as AnswerRow};
@@ -191,19 +191,37 @@ pub(super) fn decode_all(table: &'static Table, rows: &[AnswerRow]) -> Result<Ve
     rows.iter().map(|row| decode(table, row)).collect()
 }
 
+/// Rows of a table that this program may have no record for: each cell as its column's type has it.
+pub(super) fn decode_stored(rows: &[AnswerRow]) -> Result<Vec<Row>, StoreError> {
+    rows.iter().map(decode_columns).collect()
+}
+
+fn decode_columns(row: &AnswerRow) -> Result<Row, StoreError> {
+    let kinds = [Kind::Int, Kind::Real, Kind::Text, Kind::Bytes, Kind::Time];
+    let cell = |(at, column): (usize, &tokio_postgres::Column)| {
+        let kind = kinds.into_iter().find(|kind| cell_type(*kind) == *column.type_());
+        let unknown =
+            || StoreError::Other(format!("the column `{}` has a type of another program", column.name()));
+        decode_cell(kind.ok_or_else(unknown)?, row, at)
+    };
+    row.columns().iter().enumerate().map(cell).collect()
+}
+
 fn decode(table: &'static Table, row: &AnswerRow) -> Result<Row, StoreError> {
-    let cell = |(at, column): (usize, &Column)| -> Result<Value, Error> {
-        Ok(match column.kind {
+    table.columns.iter().enumerate().map(|(at, column)| decode_cell(column.kind, row, at)).collect()
+}
+
+fn decode_cell(kind: Kind, row: &AnswerRow, at: usize) -> Result<Value, StoreError> {
+    let cell = || -> Result<Option<Value>, Error> {
+        Ok(match kind {
             Kind::Int | Kind::Seq => row.try_get::<_, Option<i64>>(at)?.map(Value::Int),
             Kind::Real => row.try_get::<_, Option<f64>>(at)?.map(|number| Value::Real(Real(number))),
             Kind::Time => row.try_get::<_, Option<Stamp>>(at)?.map(|stamp| Value::Time(stamp.0)),
             Kind::Text => row.try_get::<_, Option<String>>(at)?.map(Value::Text),
             Kind::Bytes => row.try_get::<_, Option<Vec<u8>>>(at)?.map(Value::Bytes),
-        }
-        .unwrap_or(Value::Null))
+        })
     };
-    let cells: Result<Row, Error> = table.columns.iter().enumerate().map(cell).collect();
-    cells.map_err(failure)
+    Ok(cell().map_err(failure)?.unwrap_or(Value::Null))
 }
 
 #[cfg(test)]

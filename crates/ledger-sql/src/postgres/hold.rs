@@ -106,6 +106,14 @@ impl PostgresHold {
         tally(&mut *self.connection.lock().await).await
     }
 
+    /// Writes everything that is there, as it was found, into a new SQLite file of the same schema.
+    ///
+    /// # Errors
+    /// If it cannot be read, or the file cannot be written.
+    pub async fn save_to(&self, file: &std::path::Path) -> Result<Tally, StoreError> {
+        rows::save_stored(&mut *self.connection.lock().await, self.schema, file).await
+    }
+
     /// Brings the schema up to date; others see it once it is committed.
     ///
     /// # Errors

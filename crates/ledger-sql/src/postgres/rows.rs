@@ -15,6 +15,7 @@ use super::connection::Connection;
 use super::errors::failure;
 use super::migrate::newest;
 use super::{ATTEMPT, DIALECT, PostgresStore, SCHEMA, count_in, no_answer};
+use crate::migrations::KNOWN;
 use crate::sql;
 use crate::sqlite::{FileReader, FileWriter};
 use crate::tally::{Chain, ENTRIES, Stored, Tally, head};
@@ -30,7 +31,7 @@ impl PostgresStore {
         let silent = |_elapsed| StoreError::Lost(no_answer(ATTEMPT));
         let mut connection = timeout(ATTEMPT, Connection::open(&self.address)).await.map_err(silent)??;
         connection.run(ONE_MOMENT).await?;
-        let mut into = FileWriter::begin(file).await?;
+        let mut into = FileWriter::begin(file, KNOWN).await?;
         for table in TABLES {
             let mut last: Option<Row> = None;
             loop {
@@ -61,6 +62,33 @@ impl PostgresStore {
         connection.run("ROLLBACK").await?;
         Ok(tally)
     }
+}
+
+/// Writes everything that is seen in the open transaction into a new SQLite file of the same schema, which may be an older one.
+pub(super) async fn save_stored(
+    connection: &mut Connection,
+    schema: i64,
+    file: &Path,
+) -> Result<Tally, StoreError> {
+    let mut into = FileWriter::begin(file, schema).await?;
+    for table in into.tables().await? {
+        let (name, columns) = (&table.name, table.column_list());
+        let rows = format!("SELECT {columns} FROM \"{SCHEMA}\".\"{name}\"");
+        connection.run(&format!("DECLARE \"copied_{name}\" NO SCROLL CURSOR FOR {rows}")).await?;
+        let fetch = format!("FETCH {} FROM \"copied_{name}\"", sql::PAGE);
+        loop {
+            let rows = connection.query(&fetch, &[]).await?;
+            let is_full = rows.len() == sql::PAGE;
+            into.put_stored(&table, cells::decode_stored(&rows)?).await?;
+            if !is_full {
+                break;
+            }
+        }
+        connection.run(&format!("CLOSE \"copied_{name}\"")).await?;
+    }
+    let tally = tally(connection).await?;
+    into.finish().await?;
+    Ok(tally)
 }
 
 async fn page(

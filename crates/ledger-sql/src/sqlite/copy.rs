@@ -9,8 +9,8 @@ use ledger::value::Row;
 use rusqlite::Connection;
 
 use super::cells::{bind, read_rows};
-use super::connection::{connect, execute, failure, query_value, read_pragma};
-use super::{ConnectionThread, DIALECT, SqliteStore};
+use super::connection::{Access, connect, execute, failure, query_value, read_pragma};
+use super::{ConnectionThread, DIALECT, SqliteStore, in_transaction, migrate, turn_log_on};
 use crate::sql;
 use crate::tally::{Chain, ENTRIES, Stored, Tally, count, head};
 
@@ -58,9 +58,10 @@ impl SqliteStore {
     }
 }
 
+const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+
 /// What is there, as it is seen in the transaction that is open.
 pub(super) fn tally(connection: &Connection) -> Result<Tally, StoreError> {
-    const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
     const HEADS: &str = "SELECT stream, seq, hash FROM audit_heads ORDER BY stream";
     let schema = read_pragma(connection, "user_version")?;
     let names: Vec<String> = read_all(connection, TABLES, [], |row| row.get(0))?;
@@ -95,17 +96,72 @@ fn read_all<T>(
     rows.collect::<Result<_, _>>().map_err(failure)
 }
 
+/// A table as a schema has it, whether this program has a record for it or not.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredTable {
+    pub(crate) name: String,
+    pub(crate) columns: Vec<String>,
+}
+
+impl StoredTable {
+    /// Its columns, as they are named in a statement.
+    pub(crate) fn column_list(&self) -> String {
+        self.columns.iter().map(|column| format!("\"{column}\"")).collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// A new database that is filled with rows from elsewhere, in one transaction.
 #[derive(Debug)]
 pub(crate) struct FileWriter(ConnectionThread);
 
 impl FileWriter {
-    pub(crate) async fn begin(path: &Path) -> Result<Self, StoreError> {
-        SqliteStore::open(path).await?.close().await;
-        let thread = ConnectionThread::connect(path).await?;
-        // What the schema comes with is taken away: everything is taken from elsewhere.
-        thread.run(|connection| execute(connection, "BEGIN IMMEDIATE; DELETE FROM database_stamp")).await?;
+    /// Of this schema, which may be an older one.
+    pub(crate) async fn begin(path: &Path, schema: i64) -> Result<Self, StoreError> {
+        const STAMPS: &str =
+            "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'database_stamp')";
+        let thread = ConnectionThread::open(path, Access::Write).await?;
+        let begin = move |connection: &mut Connection| {
+            turn_log_on(connection)?;
+            in_transaction(connection, |connection| migrate(connection, schema))?;
+            execute(connection, "BEGIN IMMEDIATE")?;
+            // What the schema comes with is taken away: everything is taken from elsewhere.
+            if query_value(connection, STAMPS)? {
+                execute(connection, "DELETE FROM database_stamp")
+            } else {
+                Ok(())
+            }
+        };
+        thread.run(begin).await?;
         Ok(Self(thread))
+    }
+
+    /// The tables of the schema.
+    pub(crate) async fn tables(&self) -> Result<Vec<StoredTable>, StoreError> {
+        const COLUMNS: &str = "SELECT name FROM pragma_table_info(?) ORDER BY cid";
+        let read = |connection: &mut Connection| {
+            let names: Vec<String> = read_all(connection, TABLES, [], |row| row.get(0))?;
+            let table = |name: String| {
+                let columns = read_all(connection, COLUMNS, [&name], |row| row.get(0))?;
+                Ok(StoredTable { name, columns })
+            };
+            names.into_iter().map(table).collect()
+        };
+        self.0.run(read).await
+    }
+
+    /// Writes rows of a table that this program may have no record for.
+    pub(crate) async fn put_stored(&mut self, table: &StoredTable, rows: Vec<Row>) -> Result<(), StoreError> {
+        let places = vec!["?"; table.columns.len()].join(", ");
+        let sql = format!("INSERT INTO \"{}\" ({}) VALUES ({places})", table.name, table.column_list());
+        let put = move |connection: &mut Connection| {
+            let mut statement = connection.prepare_cached(&sql).map_err(failure)?;
+            for row in &rows {
+                bind(&mut statement, row)?;
+                statement.raw_execute().map_err(failure)?;
+            }
+            Ok(())
+        };
+        self.0.run(put).await
     }
 
     pub(crate) async fn put(&mut self, table: &'static Table, rows: Vec<Row>) -> Result<(), StoreError> {

@@ -129,7 +129,7 @@ fn bring_forward(
 ) -> Result<Option<After>, StoreError> {
     if schema < SqliteStore::known_schema() {
         let before = tally(connection)?;
-        migrate(connection)?;
+        migrate(connection, SqliteStore::known_schema())?;
         if let Some(lost) = before.lost_in(&tally(connection)?) {
             return Err(StoreError::Other(format!("the migration did not keep everything: {lost}")));
         }

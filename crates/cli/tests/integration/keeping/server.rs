@@ -141,10 +141,18 @@ fn an_upgrade_is_checked_and_then_done() {
         format!("schema 1 → {SCHEMA}, 125 rows in 17 tables, chain verified; nothing was changed\n");
     assert_eq!((check.stdout.as_str(), house.schema()), (expected.as_str(), 1), "{check}");
     let run = house.regent(&["run", REQUEST]).run().succeeds();
-    assert!(run.stdout.starts_with(ANSWER) && run.stderr.contains("no copy was kept"), "{run}");
+    assert!(run.stdout.starts_with(ANSWER) && run.stderr.contains("schema-1"), "{run}");
     assert_eq!(entries_of(&house.audit(), "house.upgraded")[0]["seq"], ENTRIES + 1);
-    assert_eq!((house.schema(), kept(&house.world).len()), (SCHEMA, 0));
+    assert_eq!(house.schema(), SCHEMA);
     house.works();
+
+    // What was there is kept, of the schema that it had, and is a backup like any other.
+    let [copy] = &kept(&house.world)[..] else { panic!("one copy") };
+    let before = record(&crate::keeping::old::old_house());
+    let file = World::new();
+    file.regent(&["restore", "--yes", copy.to_str().expect("text")]).run().succeeds();
+    assert!(record(&file)[0] == before[0], "the same house in a file");
+    assert_eq!(leftovers(&house.world).len(), 0);
 }
 
 #[test]
