@@ -97,8 +97,10 @@ impl<'c> Pipeline<'c> {
         parameters: Vec<Parameter>,
     ) {
         self.send(Purpose::Insert { table, rows, check }, sql, parameters).await;
-        // The server begins, and we go on.
-        self.advance().await;
+        // With many rows the server begins, and we go on. A few wait for the next, and go in one packet.
+        if rows > 1 {
+            self.advance().await;
+        }
     }
 
     /// Waits for all answers; brings the rows of each question. The first error counts, also one about how many rows were
