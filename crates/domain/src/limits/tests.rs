@@ -53,6 +53,8 @@ fn the_document_has_every_limit_with_its_value() {
         ("PARALLEL_ASKS", number(l::PARALLEL_ASKS)),
         ("MODEL", seconds(l::MODEL)),
         ("HISTORY", number(l::HISTORY)),
+        ("EVENTS_IN_FLIGHT", number(l::EVENTS_IN_FLIGHT)),
+        ("BYTES_IN_FLIGHT", bytes(l::BYTES_IN_FLIGHT)),
         ("GROUP_BATCHES", number(l::GROUP_BATCHES)),
         ("WAITING_BATCHES", number(l::WAITING_BATCHES)),
         ("CHECKPOINT_ENTRIES", number(usize::try_from(l::CHECKPOINT_ENTRIES).expect("small"))),

@@ -9,7 +9,7 @@ use ledger::value::Row;
 use rusqlite::Connection;
 
 use super::cells::{bind, read_rows};
-use super::connection::{Access, connect, execute, failure, query_value, read_pragma};
+use super::connection::{Access, connect, execute, failure, open_or_create, query_value, read_pragma};
 use super::{ConnectionThread, DIALECT, SqliteStore, in_transaction, migrate, turn_log_on};
 use crate::sql;
 use crate::tally::{Chain, ENTRIES, Stored, Tally, count, head};
@@ -119,6 +119,7 @@ impl FileWriter {
     pub(crate) async fn begin(path: &Path, schema: i64) -> Result<Self, StoreError> {
         const STAMPS: &str =
             "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'database_stamp')";
+        drop(open_or_create(path)?);
         let thread = ConnectionThread::open(path, Access::Write).await?;
         let begin = move |connection: &mut Connection| {
             turn_log_on(connection)?;

@@ -43,7 +43,9 @@ fn what_was_acknowledged_before_the_disk_was_full_is_there_afterwards() {
     world.regent(&["run", REQUEST]).run().fails(4, "R4002");
 
     disk.remount("size=32m");
-    assert_eq!(keys(&world), acknowledged, "all of them, and not one more");
+    // What `run` has written down before the disk was full for it, too, is another adapter's.
+    let stored: Vec<String> = keys(&world).into_iter().filter(|key| key.starts_with("demo:")).collect();
+    assert_eq!(stored, acknowledged, "all of them, and not one more");
     world.regent(&["audit", "verify"]).run().succeeds();
     // The whole input again: what is there is not new, what was missing comes in.
     let again = world.regent(&["events", "ingest"]).stdin(large_events(400)).run().succeeds().json();
