@@ -148,7 +148,7 @@ fn an_upgrade_is_checked_and_then_done() {
 
     // What was there is kept, of the schema that it had, and is a backup like any other.
     let [copy] = &kept(&house.world)[..] else { panic!("one copy") };
-    let before = record(&crate::keeping::old::old_house());
+    let before = record(&old_house());
     let file = World::new();
     file.regent(&["restore", "--yes", copy.to_str().expect("text")]).run().succeeds();
     assert!(record(&file)[0] == before[0], "the same house in a file");
