@@ -1,7 +1,7 @@
 //! The tools there are: those that ship, and those that somebody registered.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use domain::call::ToolId;
@@ -16,9 +16,13 @@ use crate::schema::Schema;
 use crate::secrets;
 use crate::tool::{Author, Cost, Handler, HandlerType, Reach, ToolSpec};
 
-/// One tool with what stands behind it. Compiled schemas and the kept form are made when they are first needed.
+/// What is known of a tool, made when it is first asked for.
+type Described = LazyLock<ToolSpec, Box<dyn FnOnce() -> ToolSpec + Send>>;
+
+/// One tool with what stands behind it. What is known of it, compiled schemas and the kept form are made when they are first
+/// needed: a run needs them of the few tools that it calls.
 pub(crate) struct Entry {
-    pub(crate) spec: ToolSpec,
+    pub(crate) spec: Described,
     pub(crate) handler: Arc<dyn Handler>,
     /// Arguments that the registration has fixed; they may name secrets.
     pub(crate) fixed: Map<String, Value>,
@@ -32,9 +36,14 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    fn new(spec: ToolSpec, handler: Arc<dyn Handler>, fixed: Map<String, Value>) -> Self {
+    fn new(
+        describe: impl FnOnce() -> ToolSpec + Send + 'static,
+        handler: Arc<dyn Handler>,
+        fixed: Map<String, Value>,
+    ) -> Self {
         let needs = fixed.values().flat_map(secrets::named).collect();
         let (kept, input, output) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let spec = LazyLock::new(Box::new(describe) as Box<dyn FnOnce() -> ToolSpec + Send>);
         Self { spec, handler, fixed, needs, behind: None, kept, input, output }
     }
 
@@ -43,7 +52,7 @@ impl Entry {
         if let Some(kept) = self.kept.get() {
             return Ok(kept);
         }
-        let bytes = canonical::bytes(&self.spec)?;
+        let bytes = canonical::bytes(&*self.spec)?;
         let kept = (canonical::read(&bytes)?, Blob::public(bytes));
         Ok(self.kept.get_or_init(|| kept))
     }
@@ -160,8 +169,19 @@ struct FunctionConfig {
 impl Registry {
     /// A tool that ships with the program.
     #[must_use]
-    pub fn with(mut self, spec: ToolSpec, handler: Arc<dyn Handler>) -> Self {
-        self.entries.insert(spec.id.clone(), Arc::new(Entry::new(spec, handler, Map::new())));
+    pub fn with(self, spec: ToolSpec, handler: Arc<dyn Handler>) -> Self {
+        self.with_described(spec.id.clone(), || spec, handler)
+    }
+
+    /// A tool that ships with the program, and is described when somebody first asks what it is.
+    #[must_use]
+    pub fn with_described(
+        mut self,
+        id: ToolId,
+        describe: impl FnOnce() -> ToolSpec + Send + 'static,
+        handler: Arc<dyn Handler>,
+    ) -> Self {
+        self.entries.insert(id, Arc::new(Entry::new(describe, handler, Map::new())));
         self
     }
 
@@ -169,9 +189,9 @@ impl Registry {
     #[must_use]
     pub fn tuned(mut self, id: &ToolId, tune: impl FnOnce(&mut ToolSpec)) -> Self {
         if let Some(entry) = self.entries.get(id) {
-            let mut spec = entry.spec.clone();
+            let mut spec = ToolSpec::clone(&entry.spec);
             tune(&mut spec);
-            let tuned = Entry::new(spec, Arc::clone(&entry.handler), entry.fixed.clone());
+            let tuned = Entry::new(|| spec, Arc::clone(&entry.handler), entry.fixed.clone());
             self.entries.insert(id.clone(), Arc::new(tuned));
         }
         self
@@ -237,9 +257,9 @@ impl Registry {
         if let Some(name) = config.fixed.keys().find(taken) {
             return Err(NotRegistered::Fixed(name.clone()));
         }
-        let behind = Some(function.spec.id.clone());
-        let entry = Entry { behind, ..Entry::new(spec, Arc::clone(&function.handler), config.fixed) };
-        self.entries.insert(entry.spec.id.clone(), Arc::new(entry));
+        let (id, behind) = (spec.id.clone(), Some(function.spec.id.clone()));
+        let entry = Entry { behind, ..Entry::new(|| spec, Arc::clone(&function.handler), config.fixed) };
+        self.entries.insert(id, Arc::new(entry));
         Ok(self)
     }
 
@@ -256,7 +276,7 @@ impl Registry {
 
     #[must_use]
     pub fn spec(&self, id: &ToolId) -> Option<&ToolSpec> {
-        self.entries.get(id).map(|entry| &entry.spec)
+        self.entries.get(id).map(|entry| &*entry.spec)
     }
 
     /// What a decision about this tool names: another text is another tool.
@@ -276,10 +296,15 @@ impl Registry {
     /// By id or by any other name.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&ToolSpec> {
-        alias::resolve(name).and_then(|id| self.entries.get(&id)).map(|entry| &entry.spec)
+        alias::resolve(name).and_then(|id| self.entries.get(&id)).map(|entry| &*entry.spec)
+    }
+
+    /// The ids of all tools; none of them is described for that.
+    pub fn ids(&self) -> impl Iterator<Item = &ToolId> {
+        self.entries.keys()
     }
 
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
-        self.entries.values().map(|entry| &entry.spec)
+        self.entries.values().map(|entry| &*entry.spec)
     }
 }

@@ -95,9 +95,60 @@ pub(crate) enum Command {
 #[cfg(test)]
 mod tests {
     use app::operation::{Offer, OperationCaller};
+    use clap::ArgMatches;
+    use std::ffi::OsString;
+
+    use crate::operations::CommandSet;
+
+    fn arguments(words: &str) -> Vec<OsString> {
+        ["regent"].into_iter().chain(words.split_whitespace()).map(OsString::from).collect()
+    }
 
     #[test]
     fn the_command_line_is_consistent() {
-        crate::command_line(&Offer::to(OperationCaller::Owner)).debug_assert();
+        crate::command_line(&Offer::to(OperationCaller::Owner), CommandSet::All).debug_assert();
+    }
+
+    /// The words of the command, and what was read after them. Which other commands there were is all that may differ.
+    fn read(matches: &ArgMatches) -> String {
+        match matches.subcommand() {
+            Some((word, below)) => format!("{word} {}", read(below)),
+            None => format!("{matches:?}"),
+        }
+    }
+
+    #[test]
+    fn a_command_says_the_same_with_and_without_the_others() {
+        let offer = Offer::to(OperationCaller::Owner);
+        for (_, offered) in offer.groups() {
+            for operation in offered {
+                let name = operation.entry().spec.name;
+                for more in
+                    ["--help", "-h", "--no-such-option", "--jsn", "--json --color=never", "a b c d e f", ""]
+                {
+                    let typed = arguments(&format!("{name} {more}"));
+                    let set = CommandSet::named_by(&offer, &typed);
+                    assert!(matches!(set, CommandSet::Only(only) if only == name), "{name}: {set:?}");
+                    let said = [set, CommandSet::All].map(|set| {
+                        let parsed = crate::command_line(&offer, set).try_get_matches_from(&typed);
+                        parsed.map(|matches| read(&matches)).map_err(|error| error.render().to_string())
+                    });
+                    assert_eq!(said[0], said[1], "{typed:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_exact_name_is_read_with_all_commands() {
+        let offer = Offer::to(OperationCaller::Owner);
+        for words in
+            ["", "tasks", "task list", "tasks lst", "tasks --json list", "--json tasks list", "help", "-h"]
+        {
+            let set = CommandSet::named_by(&offer, &arguments(words));
+            assert!(matches!(set, CommandSet::All), "{words}: {set:?}");
+        }
+        let one_word = ["regent", "tasks list"].map(OsString::from);
+        assert!(matches!(CommandSet::named_by(&offer, &one_word), CommandSet::All));
     }
 }

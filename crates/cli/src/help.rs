@@ -5,13 +5,14 @@ use std::io::{self, Write as _};
 use app::operation::{Offer, OperationCaller, OperationError};
 use app::{Code, Problem};
 
+use crate::operations::CommandSet;
 use crate::show::{Screen, inline};
 
 pub(crate) fn print_completions(shell: clap_complete::Shell) -> Result<u8, OperationError> {
     let mut script = Vec::new();
     clap_complete::generate(
         shell,
-        &mut crate::command_line(&Offer::to(OperationCaller::Owner)),
+        &mut crate::command_line(&Offer::to(OperationCaller::Owner), CommandSet::All),
         "regent",
         &mut script,
     );
@@ -25,7 +26,7 @@ pub(crate) fn print_help(screen: &Screen, topic: &[String]) -> Result<u8, Operat
         screen.result(llm::GRAMMAR.trim_end())?;
         return Ok(0);
     }
-    let mut command = crate::command_line(&Offer::to(OperationCaller::Owner));
+    let mut command = crate::command_line(&Offer::to(OperationCaller::Owner), CommandSet::All);
     command.build();
     for word in topic {
         let unknown = || {

@@ -40,6 +40,7 @@ use args::{Args, Color, Command, Global};
 use io::TerminalIo;
 use live::Live;
 use model_reporter::ScreenReporter;
+use operations::CommandSet;
 use show::Screen;
 use terminal::TerminalSession;
 
@@ -82,7 +83,8 @@ enum Invocation {
 
 fn read_arguments(surroundings: &ProcessEnvironment) -> Result<(Global, Invocation), clap::Error> {
     let offer = Offer::to(OperationCaller::Owner);
-    let matches = command_line(&offer).try_get_matches_from(&surroundings.arguments)?;
+    let named = CommandSet::named_by(&offer, &surroundings.arguments);
+    let matches = command_line(&offer, named).try_get_matches_from(&surroundings.arguments)?;
     let global = Global::from_arg_matches(&matches)?;
     let invocation = match operations::find(&offer, &matches)? {
         Some(call) => Invocation::Operation(call),
@@ -91,9 +93,9 @@ fn read_arguments(surroundings: &ProcessEnvironment) -> Result<(Global, Invocati
     Ok((global, invocation))
 }
 
-/// Everything that can be typed after `regent`.
-fn command_line(offer: &Offer) -> clap::Command {
-    operations::add_commands(Args::command(), offer)
+/// What can be typed after `regent`.
+fn command_line(offer: &Offer, set: CommandSet) -> clap::Command {
+    operations::add_commands(Args::command(), offer, set)
 }
 
 fn start(
@@ -226,7 +228,7 @@ fn parts(
 ) -> Parts {
     let ids: Arc<dyn IdSource> = Arc::new(OsIds);
     let zone = match settings.get("time.zone") {
-        "system" => ProcessEnvironment::system_zone(),
+        "system" => surroundings.system_zone(),
         name => jiff::tz::TimeZone::get(name).unwrap_or(jiff::tz::TimeZone::UTC), // checked when it was read
     };
     let Hooks { probe, wrap_store, timing, provider } = hooks(&zone, surroundings);

@@ -1,5 +1,7 @@
 //! The command line, made from the operations that the owner is offered.
 
+use std::ffi::OsString;
+
 use app::App;
 use app::operation::{Offer, OfferedOperation, OperationContext, OperationError, PermittedCall};
 use clap::{ArgMatches, Command};
@@ -7,10 +9,44 @@ use clap::{ArgMatches, Command};
 use crate::io::TerminalIo;
 use crate::show::Screen;
 
+/// Which commands a command line has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CommandSet {
+    All,
+    /// The one operation of this name, if it is offered: all that an invocation needs that names it exactly.
+    Only(&'static str),
+}
+
+impl CommandSet {
+    /// The command that the arguments of the process name with their first words, or else all of them: only what is not an
+    /// exact name needs the others, for suggestions and lists. An option before the command is no name.
+    pub(crate) fn named_by(offer: &Offer, arguments: &[OsString]) -> Self {
+        let typed = |words: usize| arguments.iter().skip(1).take(words).map(|word| word.to_str());
+        let is_typed = |name: &'static str| name.split(' ').map(Some).eq(typed(name.split(' ').count()));
+        let mut offered = offer.groups().flat_map(|(_, offered)| offered);
+        let named = offered.find(|operation| is_typed(operation.entry().spec.name));
+        named.map_or(Self::All, |operation| Self::Only(operation.entry().spec.name))
+    }
+
+    fn has(self, operation: &OfferedOperation) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(name) => operation.entry().spec.name == name,
+        }
+    }
+}
+
 /// Adds the offered operations before the program's own commands, in the order of the catalog.
-pub(crate) fn add_commands(mut root: Command, offer: &Offer) -> Command {
+pub(crate) fn add_commands(mut root: Command, offer: &Offer, set: CommandSet) -> Command {
     for (group, offered) in offer.groups() {
-        let commands = offered.iter().map(|offered| offered.entry().command());
+        let mut commands = offered
+            .iter()
+            .filter(|operation| set.has(operation))
+            .map(|offered| offered.entry().command())
+            .peekable();
+        if commands.peek().is_none() {
+            continue;
+        }
         root = match group.name {
             None => root.subcommands(commands),
             Some(name) => {

@@ -7,11 +7,18 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use crate::file_drafts::{self, FileDraft};
+use crate::trusted_files::TrustedFolder;
 use crate::{files, trusted_files};
 
 /// Reads a small file of ours; nothing if it is not there.
 pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     Ok(trusted_files::read_text(path)?.map(|text| text.trim().to_owned()))
+}
+
+/// The same in a folder that is open already.
+pub(crate) fn read_in(folder: &TrustedFolder, path: &Path) -> io::Result<Option<String>> {
+    let Some(name) = path.file_name() else { return Ok(None) };
+    Ok(folder.read_text(name)?.map(|text| text.trim().to_owned()))
 }
 
 /// Makes the file with this content unless it is there; says whether it was made. Two processes may try at once:

@@ -33,6 +33,7 @@ mod restore_swap;
 mod server_url;
 mod setting_edit;
 mod settings_source;
+mod system_zone;
 mod tool_access;
 mod trusted_files;
 mod upgrade;

@@ -90,7 +90,7 @@ impl ProcessEnvironment {
     }
 
     /// The time zone of the machine.
-    pub fn system_zone() -> jiff::tz::TimeZone {
-        jiff::tz::TimeZone::system()
+    pub fn system_zone(&self) -> jiff::tz::TimeZone {
+        crate::system_zone::find(&self.variables)
     }
 }

@@ -9,7 +9,7 @@
 //! devices and sockets are refused before they are opened: nothing here waits.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -211,6 +211,8 @@ struct TrustedWalk<'a> {
     /// The names to come, and the link that each is part of.
     left: VecDeque<(OsString, Option<PathBuf>)>,
     links: usize,
+    /// What a folder is that the walk ends in.
+    end: PathPosition,
 }
 
 fn open_root() -> io::Result<OwnedFd> {
@@ -229,11 +231,39 @@ impl<'a> TrustedWalk<'a> {
     fn new(path: &Path, caller: TrustedCaller<'a>) -> io::Result<Self> {
         let left =
             std::path::absolute(path)?.components().filter_map(name_of).map(|name| (name, None)).collect();
-        Ok(Self { caller, here: open_root()?, at: PathBuf::from("/"), left, links: 0 })
+        Ok(Self {
+            caller,
+            here: open_root()?,
+            at: PathBuf::from("/"),
+            left,
+            links: 0,
+            end: PathPosition::End,
+        })
+    }
+
+    /// Goes on from a folder that another walk came to.
+    fn within(folder: &TrustedFolder, name: &OsStr, caller: TrustedCaller<'a>) -> io::Result<Self> {
+        let left = VecDeque::from([(name.to_owned(), None)]);
+        Ok(Self {
+            caller,
+            here: folder.here.try_clone()?,
+            at: folder.at.clone(),
+            left,
+            links: 0,
+            end: PathPosition::End,
+        })
     }
 
     fn judge(&self, found: &OwnedFd, path: &Path, at: PathPosition) -> io::Result<FileAttributes> {
-        let found = FileAttributes::from(&rustix::fs::fstat(found)?);
+        self.judge_attributes(FileAttributes::from(&rustix::fs::fstat(found)?), path, at)
+    }
+
+    fn judge_attributes(
+        &self,
+        found: FileAttributes,
+        path: &Path,
+        at: PathPosition,
+    ) -> io::Result<FileAttributes> {
         match self.caller.judge(&found, at) {
             Ok(()) => Ok(found),
             Err(flaw) => Err(io::Error::other(UntrustedFile { path: path.to_owned(), found, flaw })),
@@ -241,7 +271,7 @@ impl<'a> TrustedWalk<'a> {
     }
 
     fn run(&mut self, links: LinkPolicy) -> io::Result<WalkEnd> {
-        self.judge(&self.here, Path::new("/"), PathPosition::Way)?;
+        self.judge(&self.here, &self.at, PathPosition::Way)?;
         while let Some((name, link)) = self.left.pop_front() {
             let path = match self.at.parent().filter(|_| name == "..") {
                 Some(above) => above.to_owned(),
@@ -258,17 +288,18 @@ impl<'a> TrustedWalk<'a> {
                 (Err(error), _) => return Err(error.into()),
             };
             let is_end = self.left.is_empty();
-            let kind = FileAttributes::from(&rustix::fs::fstat(&found)?).kind;
-            match kind {
+            let attributes = FileAttributes::from(&rustix::fs::fstat(&found)?);
+            match attributes.kind {
                 FileType::Symlink if is_end && links == LinkPolicy::Refused => {
                     return Err(io::Error::other("it is a link; put the file itself there"));
                 }
                 FileType::Symlink => {
-                    self.judge(&found, &path, PathPosition::Way)?;
+                    self.judge_attributes(attributes, &path, PathPosition::Way)?;
                     self.follow(&found, &path)?;
                 }
                 FileType::Directory => {
-                    self.judge(&found, &path, if is_end { PathPosition::End } else { PathPosition::Way })?;
+                    let position = if is_end { self.end } else { PathPosition::Way };
+                    self.judge_attributes(attributes, &path, position)?;
                     (self.here, self.at) = (found, path);
                 }
                 _ if !is_end => return Ok(WalkEnd::Missing),
@@ -312,6 +343,33 @@ impl<'a> TrustedWalk<'a> {
             FileType::RegularFile => Ok(Some(File::from(file))),
             _ => Err(not_a_file()),
         }
+    }
+}
+
+/// A folder at the end of a trusted way, held open, so that several files in it need one walk.
+#[derive(Debug)]
+pub(crate) struct TrustedFolder {
+    here: OwnedFd,
+    /// Where it is, free of links.
+    at: PathBuf,
+}
+
+impl TrustedFolder {
+    /// The folder that a file is in. `None`: it is not there.
+    pub(crate) fn of(path: &Path) -> io::Result<Option<Self>> {
+        let Some(folder) = path.parent() else { return Ok(None) };
+        let mut walk = TrustedWalk::new(folder, identify_caller())?;
+        walk.end = PathPosition::Way; // to the files in it
+        match walk.run(LinkPolicy::Followed)? {
+            WalkEnd::Folder => Ok(Some(Self { here: walk.here, at: walk.at })),
+            WalkEnd::Missing | WalkEnd::File { .. } => Ok(None),
+        }
+    }
+
+    /// A text file in it; nothing if it is not there. The folder and the file are judged as they are now.
+    pub(crate) fn read_text(&self, name: &OsStr) -> io::Result<Option<String>> {
+        let file = TrustedWalk::within(self, name, identify_caller())?.open(LinkPolicy::Followed)?;
+        file.map(|file| read(&file, TEXT_BYTES).and_then(decode_utf8)).transpose()
     }
 }
 
@@ -394,10 +452,11 @@ fn decode_utf8(bytes: Vec<u8>) -> io::Result<String> {
 #[expect(clippy::disallowed_methods, reason = "files of the tests")]
 mod tests {
     use super::{
-        FileAttributes, LinkPolicy, PathPosition, TrustFlaw, TrustedCaller, UntrustedFile, check_file,
-        check_folder, open, read_text,
+        FileAttributes, LinkPolicy, PathPosition, TrustFlaw, TrustedCaller, TrustedFolder, UntrustedFile,
+        check_file, check_folder, open, read_text,
     };
     use rustix::fs::FileType;
+    use std::ffi::OsStr;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     use std::path::Path;
 
@@ -504,6 +563,33 @@ mod tests {
         );
         mode(&above, 0o757);
         assert!(check_folder(&above.join("new")).is_err(), "another user could make it first");
+    }
+
+    #[test]
+    fn files_of_a_folder_that_is_held_are_judged_as_they_are_when_they_are_read() {
+        let place = tempfile::tempdir().expect("folder");
+        let instance = place.path().join("a");
+        std::fs::create_dir(&instance).expect("folder");
+        let path = instance.join("tip");
+        std::fs::write(&path, "x").expect("write");
+        symlink("tip", instance.join("link")).expect("link");
+        let folder = TrustedFolder::of(&path).expect("trusted").expect("a folder");
+        let read = |name: &str| folder.read_text(OsStr::new(name));
+        for (name, expected) in [("tip", Some("x")), ("link", Some("x")), ("missing", None)] {
+            assert_eq!(read(name).expect("a text").as_deref(), expected, "{name}");
+        }
+        for (which, bad, good) in [(&path, 0o666, 0o600), (&instance, 0o757, 0o700)] {
+            mode(which, bad);
+            let error = read("tip").expect_err("not trusted");
+            let found = UntrustedFile::within(&error).expect("a finding");
+            assert_eq!((found.path.as_path(), &found.flaw), (which.as_path(), &TrustFlaw::Others));
+            mode(which, good);
+        }
+        std::fs::rename(&instance, place.path().join("aside")).expect("rename");
+        assert_eq!(read("tip").expect("a text").as_deref(), Some("x"), "it is still the same folder");
+        assert!(TrustedFolder::of(&path).expect("nothing").is_none());
+        std::fs::write(&instance, "").expect("write");
+        assert!(TrustedFolder::of(&path).expect("nothing").is_none(), "a file is no folder");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use domain::{Digest, IdSource, Time};
 use ledger::chain::{Secret, Tip, Vault};
 use ledger::records::DatabaseStamp;
 
-use crate::trusted_files::{self, LinkPolicy};
+use crate::trusted_files::{self, LinkPolicy, TrustedFolder};
 use crate::{files, key_files};
 
 /// How long to wait for another process that holds the vault, and how often to look.
@@ -39,6 +39,24 @@ impl std::fmt::Debug for FileVault {
     }
 }
 
+/// The vault while no restore changes anything.
+struct EnteredVault {
+    /// The folder of keys, locked; nothing while the vault is being made.
+    lock: Option<File>,
+    /// The folder that the stamp and the tip are in: both are read after one walk to it.
+    folder: Option<TrustedFolder>,
+}
+
+impl EnteredVault {
+    /// Reads a file of the vault's folder; nothing if it is not there.
+    fn read(&self, path: &Path) -> io::Result<Option<String>> {
+        match &self.folder {
+            Some(folder) => key_files::read_in(folder, path),
+            None => key_files::read(path),
+        }
+    }
+}
+
 impl FileVault {
     pub(crate) fn new(instance: &InstancePaths, owner: &VaultOwner, ids: &Arc<dyn IdSource>) -> Self {
         let paths = instance.vault(owner);
@@ -53,20 +71,23 @@ impl FileVault {
     }
 
     /// Until what this returns is dropped, no restore changes anything.
-    fn enter(&self) -> io::Result<Option<File>> {
+    fn enter(&self) -> io::Result<EnteredVault> {
         if self.stamp.is_none() {
-            return Ok(None); // it is being made
+            return Ok(EnteredVault { lock: None, folder: None }); // it is being made
         }
         let replaced = || {
             let what = "this house was replaced by a restore; start again";
             io::Error::new(io::ErrorKind::StaleNetworkFileHandle, what)
         };
-        let folder = match files::open_folder(&self.paths.keys) {
+        let keys = match files::open_folder(&self.paths.keys) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(replaced()),
-            folder => folder?,
+            keys => keys?,
         };
-        wait_for_lock(|| folder.try_lock_shared())?;
-        if read_stamp(&self.paths.stamp)? == self.stamp { Ok(Some(folder)) } else { Err(replaced()) }
+        wait_for_lock(|| keys.try_lock_shared())?;
+        // Found only now: before the lock it may have been one that a restore has moved aside.
+        let entered = EnteredVault { lock: Some(keys), folder: TrustedFolder::of(&self.paths.stamp)? };
+        let stamp = parse_stamp(entered.read(&self.paths.stamp)?, &self.paths.stamp)?;
+        if stamp == self.stamp { Ok(entered) } else { Err(replaced()) }
     }
 
     /// Whether another process has the keys for itself at this moment.
@@ -132,7 +153,11 @@ pub(crate) fn wait_for_lock(mut lock: impl FnMut() -> Result<(), TryLockError>) 
 
 /// Which database a vault belongs to.
 pub(crate) fn read_stamp(path: &Path) -> io::Result<Option<DatabaseStamp>> {
-    let Some(text) = key_files::read(path)? else { return Ok(None) };
+    parse_stamp(key_files::read(path)?, path)
+}
+
+fn parse_stamp(text: Option<String>, path: &Path) -> io::Result<Option<DatabaseStamp>> {
+    let Some(text) = text else { return Ok(None) };
     let stamp = text.split_once(' ').and_then(|(id, n)| Some(DatabaseStamp::new(id, n.parse().ok()?)));
     let none = || io::Error::new(io::ErrorKind::InvalidData, format!("{} names no database", path.display()));
     stamp.map(Some).ok_or_else(none)
@@ -187,8 +212,7 @@ impl Vault for FileVault {
     }
 
     fn tip(&self) -> io::Result<Option<Tip>> {
-        let _entered = self.enter()?;
-        let Some(text) = key_files::read(&self.paths.tip)? else { return Ok(None) };
+        let Some(text) = self.enter()?.read(&self.paths.tip)? else { return Ok(None) };
         let mut words = text.split(' ');
         let (seq, hash) =
             (words.next().and_then(|seq| seq.parse().ok()), words.next().and_then(|hash| hash.parse().ok()));
@@ -213,7 +237,7 @@ impl Vault for FileVault {
     fn append(&self, line: &str) -> io::Result<()> {
         let entered = self.enter()?;
         // Nobody else is in the middle of a line.
-        entered.iter().try_for_each(|folder| wait_for_lock(|| folder.try_lock()))?;
+        entered.lock.iter().try_for_each(|keys| wait_for_lock(|| keys.try_lock()))?;
         let path = &self.paths.checkpoints;
         let whole = read_whole_lines(path)?.len() as u64;
         let mut options = OpenOptions::new();

@@ -73,14 +73,13 @@ impl ToolSet {
         let id = DELIVER.parse().map_err(Problem::internal)?;
         let deliver = Arc::new(Deliver::new(surface));
         let workspace = Arc::new(workspace);
-        let (spec, put_back) = tools::put_back(&workspace, Arc::new(Blobs(Arc::clone(ledger))));
+        let blobs = Arc::new(Blobs(Arc::clone(ledger)));
         let models = Arc::new(AskModel::default());
         let ask_model = ASK_MODEL.parse().map_err(Problem::internal)?;
-        let mut registry = tools::builtin(&workspace)
-            .with(spec, put_back)
+        let mut registry = tools::add_put_back(tools::builtin(&workspace), &workspace, blobs)
             .with(Deliver::spec(id), deliver)
             .with(AskModel::spec(ask_model), Arc::clone(&models) as Arc<dyn Handler>);
-        let shipped = registry.specs().map(|spec| spec.id.to_string()).collect();
+        let shipped = registry.ids().map(ToString::to_string).collect();
         let mut mistakes = Vec::new();
         for row in ledger.tools().await? {
             match added(ledger, registry.clone(), &row).await? {

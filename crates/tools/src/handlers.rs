@@ -299,18 +299,23 @@ impl Shelf<'_> {
         A: DeserializeOwned + JsonSchema + Send + Sync + 'static,
         O: Serialize + JsonSchema + Send + 'static,
     {
-        let Known { mut spec, traces, worse } = known;
-        let settings = SchemaSettings::draft2020_12().with(|settings| {
-            settings.inline_subschemas = true;
-            settings.meta_schema = None;
-        });
-        spec.input_schema =
-            settings.clone().for_deserialize().into_generator().into_root_schema_for::<A>().to_value();
-        spec.output_schema =
-            Some(settings.for_serialize().into_generator().into_root_schema_for::<O>().to_value());
+        let Known { spec, traces, worse } = known;
         let tool = Function { run, worse, traces, workspace: Arc::clone(self.workspace) };
-        Self { registry: self.registry.with(spec, Arc::new(tool)), ..self }
+        let (id, describe) = (spec.id.clone(), || with_schemas::<A, O>(spec));
+        let registry = self.registry.with_described(id, describe, Arc::new(tool));
+        Self { registry, ..self }
     }
+}
+
+/// The schemas of what goes in and what comes out follow from the types.
+fn with_schemas<A: JsonSchema, O: JsonSchema>(spec: ToolSpec) -> ToolSpec {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let input = settings.clone().for_deserialize().into_generator().into_root_schema_for::<A>();
+    let output = settings.for_serialize().into_generator().into_root_schema_for::<O>();
+    ToolSpec { input_schema: input.to_value(), output_schema: Some(output.to_value()), ..spec }
 }
 
 struct Function<A, O> {

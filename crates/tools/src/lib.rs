@@ -84,5 +84,5 @@ mod workspace;
 mod write;
 
 pub use handlers::builtin;
-pub use put_back::{Kept, put_back};
+pub use put_back::{Kept, add_put_back};
 pub use workspace::Workspace;

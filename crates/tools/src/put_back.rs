@@ -30,7 +30,7 @@ use crate::way::{self, Making, Way};
 use crate::workspace::{Place, Workspace, shown, tidied};
 use crate::{delete, leftovers, staged};
 
-pub use handler::{Kept, put_back};
+pub use handler::{Kept, add_put_back};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

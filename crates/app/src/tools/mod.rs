@@ -156,7 +156,7 @@ fn known<'a>(tool_set: &'a ToolSet, name: &str) -> Result<&'a ToolSpec, Problem>
 }
 
 fn no_such(tool_set: &ToolSet, name: &str) -> Problem {
-    let ids = tool_set.registry.specs().map(|spec| spec.id.as_str());
+    let ids = tool_set.registry.ids().map(ToolId::as_str);
     let hint = crate::nearest::find_nearest(name, ids);
     let hint = hint.map_or_else(String::new, |id| format!("; did you mean `{id}`?"));
     Problem::new(Code::NO_SUCH_TOOL, format!("there is no tool `{name}`{hint}"))

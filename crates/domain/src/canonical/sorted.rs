@@ -19,7 +19,14 @@ use super::{EXACT, finite};
 pub(super) fn bytes<T: Serialize + ?Sized>(value: &T, levels: usize) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(256);
     let mut nulls = false;
-    let sorted = Sorted { out: &mut out, nulls: &mut nulls, levels, objects: Vec::new() };
+    let sorted = Sorted {
+        out: &mut out,
+        nulls: &mut nulls,
+        levels,
+        objects: Vec::new(),
+        unused: Vec::new(),
+        reordered: Vec::new(),
+    };
     value.serialize(&mut Serializer::with_formatter(io::sink(), sorted))?;
     // The serializer writes a number that is not finite as `null`, and does not tell.
     if nulls {
@@ -37,6 +44,10 @@ struct Sorted<'a> {
     levels: usize,
     /// Those that are open.
     objects: Vec<Object>,
+    /// Lists of properties of objects that are closed, empty, for the next ones.
+    unused: Vec<Vec<Property>>,
+    /// Where the properties of an object that is being closed are put in order.
+    reordered: Vec<u8>,
 }
 
 /// Its properties stand one after the other from `start`, as they came, until it is closed.
@@ -48,6 +59,8 @@ struct Object {
 struct Property {
     /// With its quotes.
     key: Range<usize>,
+    /// Whether the key's bytes sort like its UTF-16 code units.
+    plain: bool,
     value: Range<usize>,
 }
 
@@ -63,7 +76,10 @@ impl Sorted<'_> {
     }
 
     fn whole(&mut self, negative: bool, amount: u64) -> io::Result<()> {
-        write!(self.out, "{}{amount}", if negative { "-" } else { "" })
+        if negative {
+            self.out.push(b'-');
+        }
+        CompactFormatter.write_u64(&mut *self.out, amount)
     }
 
     /// A whole number, written as the double that it must be equal to.
@@ -89,29 +105,38 @@ impl Sorted<'_> {
 }
 
 /// By UTF-16 code units, of what stands between the quotes.
-fn order(a: &[u8], b: &[u8]) -> io::Result<Ordering> {
-    let plain = |key: &[u8]| key.is_ascii() && !key.contains(&b'\\');
-    if plain(a) && plain(b) {
+fn order(out: &[u8], a: &Property, b: &Property) -> io::Result<Ordering> {
+    let (first, second) = (part(out, &a.key)?, part(out, &b.key)?);
+    if a.plain && b.plain {
         let bare = |key: &[u8]| key.len().saturating_sub(1);
-        return Ok(a.get(1..bare(a)).cmp(&b.get(1..bare(b))));
+        return Ok(first.get(1..bare(first)).cmp(&second.get(1..bare(second))));
     }
     let units =
         |key| Ok::<_, io::Error>(serde_json::from_slice::<String>(key)?.encode_utf16().collect::<Vec<_>>());
-    Ok(units(a)?.cmp(&units(b)?))
+    Ok(units(first)?.cmp(&units(second)?))
+}
+
+fn part<'a>(out: &'a [u8], range: &Range<usize>) -> io::Result<&'a [u8]> {
+    out.get(range.clone()).ok_or_else(|| wrong("a property out of place"))
 }
 
 impl Object {
-    /// What stands from its start, in order.
-    fn written(&mut self, properties: &[u8]) -> io::Result<Vec<u8>> {
-        let (start, mut failed) = (self.start, None);
-        let part = |range: &Range<usize>| {
-            properties
-                .get(range.start - start..range.end - start)
-                .ok_or_else(|| wrong("a property out of place"))
-        };
+    /// Whether the properties came in order, each once.
+    fn is_ordered(&self, out: &[u8]) -> io::Result<bool> {
+        for pair in self.properties.windows(2) {
+            let [before, after] = pair else { continue };
+            if order(out, before, after)?.is_ge() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Puts the properties in order, and writes them so.
+    fn reorder(&mut self, out: &[u8], reordered: &mut Vec<u8>) -> io::Result<()> {
+        let mut failed = None;
         self.properties.sort_by(|a, b| {
-            let ordered = part(&a.key).and_then(|a| order(a, part(&b.key)?));
-            ordered.unwrap_or_else(|error| {
+            order(out, a, b).unwrap_or_else(|error| {
                 failed = Some(error);
                 Ordering::Equal
             })
@@ -119,21 +144,19 @@ impl Object {
         if let Some(error) = failed {
             return Err(error);
         }
-        let mut out = Vec::with_capacity(properties.len() + 2 * self.properties.len());
-        let mut before = None;
-        for property in &self.properties {
-            let key = part(&property.key)?;
-            if let Some(before) = before.replace(key) {
-                if order(before, key)?.is_eq() {
-                    return Err(wrong("duplicate object key"));
-                }
-                out.push(b',');
-            }
-            out.extend_from_slice(key);
-            out.push(b':');
-            out.extend_from_slice(part(&property.value)?);
+        if !self.is_ordered(out)? {
+            return Err(wrong("duplicate object key"));
         }
-        Ok(out)
+        reordered.clear();
+        for (place, property) in self.properties.iter().enumerate() {
+            if place > 0 {
+                reordered.push(b',');
+            }
+            reordered.extend_from_slice(part(out, &property.key)?);
+            reordered.push(b':');
+            reordered.extend_from_slice(part(out, &property.value)?);
+        }
+        Ok(())
     }
 }
 
@@ -231,24 +254,32 @@ impl Formatter for Sorted<'_> {
     fn begin_object<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
         self.open()?;
         self.out.push(b'{');
-        self.objects.push(Object { start: self.out.len(), properties: Vec::new() });
+        let properties = self.unused.pop().unwrap_or_default();
+        self.objects.push(Object { start: self.out.len(), properties });
         Ok(())
     }
 
     fn begin_object_key<W: ?Sized + Write>(&mut self, _: &mut W, _first: bool) -> io::Result<()> {
-        let here = self.out.len();
         let object = self.objects.last_mut().ok_or_else(|| wrong("a key outside an object"))?;
-        object.properties.push(Property { key: here..here, value: here..here });
+        if !object.properties.is_empty() {
+            self.out.push(b',');
+        }
+        let here = self.out.len();
+        object.properties.push(Property { key: here..here, plain: false, value: here..here });
         Ok(())
     }
 
     fn end_object_key<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
         let here = self.out.len();
-        self.property()?.key.end = here;
+        let start = self.property()?.key.start;
+        let plain = part(self.out, &(start..here))?.iter().all(|c| c.is_ascii() && *c != b'\\');
+        let property = self.property()?;
+        (property.key.end, property.plain) = (here, plain);
         Ok(())
     }
 
     fn begin_object_value<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
+        self.out.push(b':');
         let here = self.out.len();
         self.property()?.value.start = here;
         Ok(())
@@ -262,10 +293,14 @@ impl Formatter for Sorted<'_> {
 
     fn end_object<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
         let mut object = self.objects.pop().ok_or_else(|| wrong("an end outside an object"))?;
-        let written = object.written(self.out.get(object.start..).unwrap_or_default())?;
-        self.out.truncate(object.start);
-        self.out.extend(written);
+        if !object.is_ordered(self.out)? {
+            object.reorder(self.out, &mut self.reordered)?;
+            self.out.truncate(object.start);
+            self.out.extend_from_slice(&self.reordered);
+        }
         self.out.push(b'}');
+        object.properties.clear();
+        self.unused.push(object.properties);
         self.levels += 1;
         Ok(())
     }

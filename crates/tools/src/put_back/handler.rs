@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use broker::{Artifact, Author, Authorized, Handler, Looked, Returned, ToolSpec};
-use domain::call::{Call, Chooser, Failure};
+use broker::{Artifact, Author, Authorized, Handler, Looked, Registry, Returned, ToolSpec};
+use domain::call::{Call, Chooser, Failure, ToolId};
 use domain::change::Standing;
 use domain::{Digest, Stop, Tier};
 use serde::Deserialize as _;
@@ -25,20 +25,24 @@ pub trait Kept: Send + Sync {
     async fn bytes(&self, blob: &Digest) -> Result<Option<Vec<u8>>, String>;
 }
 
-/// What is known of the tool, and what stands behind it.
+/// Adds the tool that `undo` calls.
 #[must_use]
-pub fn put_back(workspace: &Arc<Workspace>, kept: Arc<dyn Kept>) -> (ToolSpec, Arc<dyn Handler>) {
+pub fn add_put_back(registry: Registry, workspace: &Arc<Workspace>, kept: Arc<dyn Kept>) -> Registry {
     #[expect(clippy::expect_used, reason = "it is written here, and a test reads it")]
-    let id = "put_back".parse().expect("the id of a tool");
+    let id: ToolId = "put_back".parse().expect("the id of a tool");
+    let handler = PutBack { workspace: Arc::clone(workspace), kept };
+    registry.with_described(id.clone(), || spec(id), Arc::new(handler))
+}
+
+fn spec(id: ToolId) -> ToolSpec {
     let description = "puts a file back as it was; only for the owner, by `undo`";
     let authors = [("path", Author::Caller), ("bytes", Author::System), ("digest", Author::System)];
-    let spec = ToolSpec {
+    ToolSpec {
         input_schema: schema(),
         sinks: ["path", "from", "to", "folders", "modes", "with", "moved_from"].map(str::to_owned).into(),
         authorship: authors.map(|(field, author)| (field.to_owned(), author)).into(),
         ..ToolSpec::shipped(id, description, Tier::WriteDestructive)
-    };
-    (spec, Arc::new(PutBack { workspace: Arc::clone(workspace), kept }))
+    }
 }
 
 fn schema() -> Value {
@@ -169,9 +173,10 @@ impl PutBack {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kept, put_back};
+    use super::{Kept, PutBack, add_put_back};
     use crate::testing::Tree;
     use async_trait::async_trait;
+    use broker::{Handler as _, Registry};
     use domain::{Digest, Tier};
     use serde_json::json;
     use std::sync::Arc;
@@ -188,7 +193,10 @@ mod tests {
     #[test]
     fn the_schema_takes_what_the_types_take() {
         let tree = Tree::new(&[("f", "")]);
-        let (spec, handler) = put_back(&Arc::new(tree.workspace().clone()), Arc::new(NothingKept));
+        let workspace = Arc::new(tree.workspace().clone());
+        let registry = add_put_back(Registry::default(), &workspace, Arc::new(NothingKept));
+        let spec = registry.specs().next().unwrap();
+        let handler = PutBack { workspace, kept: Arc::new(NothingKept) };
         assert_eq!(
             (spec.id.as_str(), spec.tier, spec.may_run_again()),
             ("put_back", Tier::WriteDestructive, false)
