@@ -218,6 +218,17 @@ impl Store for PostgresStore {
         cells::decode_all(query.table, &rows)
     }
 
+    /// In one round trip, after which the connection is free again: a snapshot ends with its connection.
+    async fn select_together(&self, queries: &[Query]) -> Result<Vec<Vec<Row>>, StoreError> {
+        let answers = retried(may_pass, || async {
+            let mut reader = self.readers.take().await?;
+            let answers = query_together(&mut reader.connection, queries).await;
+            reader.done(answers)
+        })
+        .await?;
+        queries.iter().zip(&answers).map(|(query, rows)| cells::decode_all(query.table, rows)).collect()
+    }
+
     async fn count(&self, query: &Query) -> Result<u64, StoreError> {
         let query = sql::count_of(query);
         let (sql, given) = sql::select_given("count(*)", &query, DIALECT);
@@ -287,6 +298,20 @@ impl Snapshot for OneMoment<'_> {
     async fn count(&mut self, table: &'static Table) -> Result<u64, StoreError> {
         count(&mut self.0.connection, table).await
     }
+}
+
+async fn query_together(
+    connection: &mut Connection,
+    queries: &[Query],
+) -> Result<Vec<Vec<AnswerRow>>, StoreError> {
+    let mut pipeline = connection.pipeline();
+    pipeline.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await;
+    for query in queries {
+        let (sql, parameters) = select_of(query);
+        pipeline.query(&sql, parameters).await;
+    }
+    pipeline.run("COMMIT").await;
+    pipeline.settle().await
 }
 
 async fn select(connection: &mut Connection, query: &Query) -> Result<Vec<Row>, StoreError> {
