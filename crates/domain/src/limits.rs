@@ -74,8 +74,8 @@ pub const PARALLEL_ASKS: usize = 32;
 pub const MODEL: Duration = Duration::from_secs(30 * 60);
 /// Exchanges of the same workspace that a request is read with.
 pub const HISTORY: usize = 5;
-/// Batches that one durable transaction takes.
-pub const GROUP_BATCHES: usize = 256;
+/// Batches that one durable transaction takes: fewer than a pipeline has in flight, so that the next ones are prepared meanwhile.
+pub const GROUP_BATCHES: usize = 128;
 /// Batches that wait for the committer before a writer has to wait too.
 pub const WAITING_BATCHES: usize = 256;
 /// Audit entries after which a checkpoint is due before its time.
