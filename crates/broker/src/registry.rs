@@ -173,7 +173,7 @@ impl Registry {
         self.with_described(spec.id.clone(), || spec, handler)
     }
 
-    /// A tool that ships with the program, and is described when somebody first asks what it is.
+    /// A tool that ships with the program, and is described when it is first asked about.
     #[must_use]
     pub fn with_described(
         mut self,

@@ -41,7 +41,7 @@ impl LineFeed {
     }
 }
 
-/// Reads to the end, or until nobody asks any more.
+/// Reads to the end, or until the receiver is dropped.
 fn feed_lines(input: impl Read, chunks: &mpsc::Sender<io::Result<Vec<InputLine>>>) {
     let mut input = BufReader::with_capacity(CHUNK, input);
     loop {

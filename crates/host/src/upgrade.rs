@@ -145,7 +145,7 @@ impl OsHost {
         let after = hold.record(&record, &seal, &*self.probe).await.map_err(failed)?;
         let kept = self.name_upgrade_copy(drafted, &parent, from)?;
         self.stage("commit");
-        // If only the answer was lost, it is done, and whoever tries again finds nothing to do: the copy stays.
+        // If only the answer was lost, the upgrade is done, and the next try finds nothing to do: the copy stays.
         hold.commit().await.map_err(failed)?;
         after.iter().for_each(|after| seal.settle(after));
         self.stage("upgraded");

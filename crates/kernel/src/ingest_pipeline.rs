@@ -61,7 +61,7 @@ impl<'k> IngestPipeline<'k> {
         Self { kernel, window: None, in_flight: VecDeque::new(), bytes: 0, is_draining: false }
     }
 
-    /// Whether another event may be taken before the oldest one is told of.
+    /// Whether another event may be taken before the oldest one is reported.
     #[must_use]
     pub fn has_room(&self) -> bool {
         !self.is_draining && self.in_flight.len() < EVENTS && self.bytes < BYTES
@@ -116,7 +116,7 @@ impl<'k> IngestPipeline<'k> {
         let ingested = match commit.receipt().await {
             Ok(_durable) => IngestedEvent { event, new: Some(parties) },
             Err(CommitError::Refused(refusal)) if ingest::may_pass(&refusal) => {
-                // A repeat holds nobody up.
+                // A repeat does not break the sequence.
                 self.is_draining |= !matches!(refusal, Refusal::Present { .. });
                 self.ingest_again(&incoming, &event.key, &refusal).await?
             }

@@ -55,7 +55,7 @@ pub struct SqliteStore {
     path: PathBuf,
     /// Started by the first who writes: most commands only read.
     writer: OnceCell<ConnectionThread>,
-    /// Connections that nobody uses at the moment; `None` once the database is closed.
+    /// Connections that are free; `None` once the database is closed.
     idle_readers: Mutex<Option<Vec<Connection>>>,
 }
 

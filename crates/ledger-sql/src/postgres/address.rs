@@ -26,7 +26,7 @@ pub(super) enum TlsMode {
     #[default]
     Prefer,
     Require,
-    /// The server's certificate comes from somebody we trust.
+    /// The server's certificate comes from an authority that we trust.
     VerifyCa,
     /// And it is for this host.
     VerifyFull,

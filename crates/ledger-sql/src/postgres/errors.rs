@@ -21,14 +21,14 @@ pub(super) fn failure(error: Error) -> StoreError {
             // What was sent or received does not fit.
             None => StoreError::Other(format!("{error}: {cause}")),
         },
-        // It was closed, or the server says what nobody asked for.
+        // It was closed, or the server sends an answer to no question.
         None => StoreError::Lost(error.to_string()),
     }
 }
 
 pub(super) fn io_failure(error: &io::Error) -> StoreError {
     let text = format!("error communicating with the server: {error}");
-    // Refused, no such host, no such socket: nobody is there.
+    // Refused, no such host, no such socket: no server is there.
     if is_absent(error.kind()) { StoreError::Unreachable(text) } else { StoreError::Lost(text) }
 }
 

@@ -83,7 +83,7 @@ impl<'c> Pipeline<'c> {
         self.send(Purpose::Query, sql, parameters).await;
     }
 
-    /// Runs a statement of which nobody counts what it changes.
+    /// Runs a statement whose changed rows are not counted.
     pub(super) async fn execute(&mut self, sql: &str, parameters: Vec<Parameter>) {
         self.send(Purpose::Run, sql, parameters).await;
     }

@@ -115,7 +115,7 @@ fn unusable(error: &dyn std::fmt::Display) -> StoreError {
     StoreError::Unreachable(format!("TLS cannot be used: {error}"))
 }
 
-/// Takes every certificate: the connection is encrypted, and nobody knows with whom.
+/// Takes every certificate: the connection is encrypted, but the server is not verified.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 
@@ -154,7 +154,7 @@ impl ServerCertVerifier for AnyCertificate {
     }
 }
 
-/// Takes a certificate from somebody we trust, whatever host it is for.
+/// Takes a certificate from an authority that we trust, whatever host it is for.
 #[derive(Debug)]
 struct AnyName(Arc<WebPkiServerVerifier>);
 

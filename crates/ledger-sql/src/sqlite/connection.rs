@@ -32,7 +32,7 @@ pub(super) fn open(path: &Path, access: Access) -> Result<Connection, StoreError
     open_with(path, access, OpenFlags::empty())
 }
 
-/// Opens a file for reading, and creates an empty one where there is none.
+/// Opens a file for reading, and creates an empty one if it is missing.
 pub(super) fn open_or_create(path: &Path) -> Result<Connection, StoreError> {
     open_with(path, Access::Read, OpenFlags::SQLITE_OPEN_CREATE)
 }

@@ -57,7 +57,7 @@ impl ConnectionThread {
         Ok(Self { jobs: Mutex::new(Some(jobs)), closed: tokio::sync::Mutex::new(Some(closed)) })
     }
 
-    /// Hands work over and waits for it. Work that nobody waits for any more is done all the same.
+    /// Hands work over and waits for it. Work is done even if its caller stops waiting.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,

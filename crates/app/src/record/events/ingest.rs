@@ -92,7 +92,7 @@ async fn is_repeated(ledger: &Ledger, kept: &Event, incoming: &Incoming) -> Resu
 }
 
 impl<'a> Events<'a> {
-    /// Takes events in, many at a time. What is done with them is for whoever drives the house.
+    /// Takes events in, many at a time. What is done with them is decided later.
     #[must_use]
     pub fn pipeline(self) -> EventPipeline<'a> {
         EventPipeline { app: self.app, events: IngestPipeline::new(&self.app.kernel) }

@@ -131,7 +131,7 @@ impl UrlParts {
     }
 }
 
-/// `host:port`, where an IPv6 address stands in brackets.
+/// `host:port`, with an IPv6 address in brackets.
 fn split_place(place: &str) -> Result<(&str, Option<&str>), AddressError> {
     let (host, port) = match place.strip_prefix('[') {
         Some(rest) => {

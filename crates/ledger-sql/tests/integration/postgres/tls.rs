@@ -9,7 +9,7 @@ use services::{Flavour, Postgres};
 
 use crate::postgres::world::Raw;
 
-/// Somebody who vouches for servers.
+/// A certificate authority.
 struct Authority {
     issuer: Issuer<'static, KeyPair>,
     pem: String,
@@ -39,7 +39,7 @@ fn named(name: &str, hosts: &[&str]) -> CertificateParams {
     params
 }
 
-/// A file of the server's account that nobody else reads.
+/// A file that only the server's account can read.
 fn put(server: &Postgres, name: &str, text: &str) {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     let file = server.folder().join("data").join(name);
